@@ -25,6 +25,7 @@ from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
+from activities.outbox import publish_report
 from activities.reconciler.runs import reconciler
 from activities.registry import build_activities, build_batch_activities
 from activities.worker import allocator, health_server
@@ -53,9 +54,7 @@ from temporal.preflight import preflight
 from temporal.signal_guard import MessageGuard
 from workflows.batch import Batch
 from workflows.document_run import DocumentRun
-from workflows.reconcile import Reconcile
-from workflows.revoke_approval import RevokeApproval
-from workflows.void_run import VoidRun
+from workflows.short_workflows import Reconcile, RevokeApproval, VoidRun
 
 WORKFLOWS = (DocumentRun, VoidRun, RevokeApproval, Batch, Reconcile)
 
@@ -85,6 +84,7 @@ def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None
         kb=Store(config.kb),
         signer=signer_of(config, key_homes.HOMES[role]),
         watches=Watches(),
+        publish_report=publish_report,
         build_id=build_id(config),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from activities import effects
+from activities import effects, permission
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.backup import archiver, take
@@ -32,7 +32,6 @@ class BackupOnRecord:
 
     @classmethod
     def of(cls, answer: Json) -> BackupOnRecord:
-        """The backup from the response that a receipt records."""
         return cls(sha256=str(answer["sha256"]), restore_point=restore_point.recorded(answer.get(RESTORE_POINT)))
 
 
@@ -64,7 +63,7 @@ def back_up(deps: Deps, run: RunRecord, artifact_id: str, recipient: str) -> Pro
     )  # fmt: skip
 
 
-def receipt_of(context: effects.Context, taken: BackupRecord, rule: effects.AllowingRule) -> Json:
+def receipt_of(context: permission.Context, taken: BackupRecord, rule: permission.AllowingRule) -> Json:
     """The parameters of `RECORDED`, which records the backup's receipt. Gate 6 reads the newest one."""
     response: Json = {"sha256": taken.sha256, "taken_utc": taken.taken_utc, "size_bytes": taken.size_bytes}
     if taken.restore_point is not None:

@@ -9,29 +9,27 @@ and one records the put documents.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import structlog
 from psycopg import Cursor
 from psycopg.rows import args_row
 from psycopg.types.json import Jsonb
 
-from activities import effects
-from activities.effects import Context, Put
-from activities.worker.dependencies import Deps, day_of, folder_of
+from activities import effects, permission
+from activities.effects import Put
+from activities.permission import Context
+from activities.worker.dependencies import Deps
 from cutter.catalogue import Role
 from cutter.domain.ids import InvalidId
-from cutter.domain.run_record import RunSidecar
+from cutter.domain.run_record import DocumentRecord, RunSidecar
 from cutter.errors import Conflict, CutterError, PolicyDenied, Unavailable
-from cutter.gates.report import GateReport
-from cutter.kb import folder as kb_folder
 from cutter.kb.ids import document_id_rule
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.projections import phase_report, run_folder
 from cutter.projections.state_file import phase_reports
 from cutter.storage import effect_policy
-from cutter.storage.gate_transaction import Attempt, Sealed
-from cutter.storage.outbox import STATE, WAITING
+from cutter.storage.gate_transaction import Sealed
+from cutter.storage.outbox import STATE, WAITING, WaitingOfRun
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import the_row
 from cutter.storage.run_evidence import SIDECAR
@@ -41,13 +39,6 @@ log = structlog.get_logger()
 
 _RENAME = "select cutter_governance.fn_outbox_rename(%s, %s)"
 _DONE = "select cutter_governance.fn_outbox_done(%s, %s, %s, %s)"
-
-
-def report_id(attempt: Attempt, report: GateReport) -> str:
-    """KB id of a gate's own report."""
-    pins = {**attempt.pins, **report.pins}
-    run = replace(attempt.run, docprefix=attempt.run.docprefix or report.pins.get("docprefix"))
-    return kb_folder.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
 
 
 def publish(deps: Deps, role: Role, run_id: str) -> dict[str, Put]:
@@ -102,7 +93,7 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
         with single(deps.pool(role)) as connection:
             recorded = SIDECAR.first(connection, {"run_id": run_id})
         return (_report_of(recorded, name) if recorded else None) or ("", "")
-    context = effects.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
+    context = permission.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
     report = (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt))
     sidecar = publish_now(deps, role, context, report, sealed.policy)
     return _report_of(sidecar, name) or (sealed.kb_id, "")
@@ -120,10 +111,10 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, Put], RunSi
     put: list[tuple[str, Put]] = []
     stopped: CutterError | None = None
     for entry in waiting:
-        if not can_be_put(entry.kb_id, entry.kind, entry.subject, sidecar):
+        if not can_be_put(entry, sidecar):
             log.warning("outbox.malformed", run_id=run_id, kb_id=entry.kb_id[:100])
             continue
-        context = effects.of_run(sidecar.run, sidecar.pins, recorded.now, entry.subject)
+        context = permission.of_run(sidecar.run, sidecar.pins, recorded.now, entry.subject)
         try:
             if entry.body is not None:
                 data = entry.body.encode()
@@ -147,13 +138,13 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, Put], RunSi
     return subjects, sidecar
 
 
-def can_be_put(kb_id: str, kind: str, subject: str, sidecar: RunSidecar) -> bool:
+def can_be_put(document: WaitingOfRun | DocumentRecord, sidecar: RunSidecar) -> bool:
     """Whether a recorded document can be put at all: its name must suit the store, and a report needs its receipt."""
     try:
-        document_id_rule(kb_id)
+        document_id_rule(document.kb_id)
     except InvalidId:
         return False
-    return kind != "gate_report" or subject in sidecar.sealed
+    return document.kind != "gate_report" or document.subject in sidecar.sealed
 
 
 def project(deps: Deps, sidecar: RunSidecar) -> None:

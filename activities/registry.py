@@ -8,11 +8,10 @@ from typing import Any, get_type_hints
 
 from temporalio import activity
 
-from activities.batch.advance import halt_batch, steer_batch
+from activities.batch.advance import begin_batch, halt_batch, steer_batch
 from activities.batch.approval_set import judge_set
-from activities.batch.register import begin_batch
 from activities.gates.backup import refresh_backup
-from activities.reconciler.activity import reconcile
+from activities.reconciler.runs import reconcile
 from activities.run.approval_requests import (
     end_request,
     judge_approval,
@@ -21,9 +20,8 @@ from activities.run.approval_requests import (
     resume_run,
     set_stop,
 )
-from activities.run.begin import begin_run
+from activities.run.begin import begin_run, finish_run
 from activities.run.escalate import escalate
-from activities.run.finish import finish_run
 from activities.run.void import void_run
 from activities.worker.dependencies import Deps
 from activities.worker.error_boundary import guarded

@@ -153,16 +153,6 @@ REHEARSED: tuple[Gate, ...] = GATES[: len(PLANNED) + 1]
 """The gates of a rehearsal. It passes the planned gates as a run does. It rolls back the first write."""
 
 
-def gate(name: str) -> Gate:
-    """The gate of that name. A KeyError is a mistake of a programmer."""
-    return BY_NAME[name]
-
-
-def before(gate: Gate) -> Gate | None:
-    """The gate whose sealed receipt this gate needs. None for the first gate."""
-    return GATES[gate.number - 2] if gate.number > 1 else None
-
-
 def stands_on(gate: Gate) -> Sovereign | None:
     """The sovereign gate whose approval a gate needs: its own, or the last one before it. None before the first."""
     return next((entry.sovereign for entry in reversed(GATES[: gate.number]) if entry.sovereign is not None), None)

@@ -5,10 +5,11 @@ Ids, counts and digests only; never document text, a digest's input, a connectio
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
 
 from cutter import limits
 from cutter.domain import ids, tenants
@@ -24,6 +25,48 @@ VOIDED_BEFORE = "voided_before"
 
 _YEARS = (2000, 2200)
 """The years in which a request may expire. The workflow cannot compute with times outside this range."""
+
+
+def _document_id(text: str) -> str:
+    try:
+        return ids.document_id(text)
+    except ids.InvalidId as problem:
+        raise ValueError(str(problem)) from None
+
+
+def _run_id(text: str) -> str:
+    if not ids.is_run_id(text):
+        raise ValueError("no run id")
+    return text
+
+
+def _tenant(name: str) -> str:
+    if name and not tenants.NAME.fullmatch(name):
+        raise ValueError("no name of a tenant")
+    return name
+
+
+def _counted(facts: dict[str, str]) -> dict[str, str]:
+    # People filter by this value as a number.
+    count = facts.get("candidate_count", "0")
+    if not (count.isascii() and count.isdigit() and int(count) <= limits.CANDIDATES_MAX):
+        raise ValueError("no count of candidates")
+    return facts
+
+
+DocumentId = Annotated[str, AfterValidator(_document_id)]
+RunId = Annotated[str, AfterValidator(_run_id)]
+Name = Annotated[str, Field(max_length=limits.NAME_CHARACTERS_MAX)]
+Text = Annotated[str, Field(max_length=limits.ANSWER_CHARACTERS_MAX)]
+Span = Annotated[float, Field(gt=0, le=limits.CAP_SECONDS_MAX)]
+"""Seconds that a timer can hold."""
+Few = Field(max_length=limits.ANSWER_ENTRIES_MAX)
+Facts = Annotated[dict[Name, Name], Few, AfterValidator(_counted)]
+Orders = Field(max_length=limits.BATCH_ORDERS_AT_ONCE + limits.BATCH_LANES_MAX)
+Count = Annotated[int, Field(ge=0, le=limits.QUEUE_ITEMS_MAX)]
+"""A stranger may answer a workflow in place of an activity. pydantic checks these bounds when the workflow decodes the
+answer, because a larger one could cause commands that the server refuses again and again.
+"""
 
 GateStatus = Literal[
     "passed",  # sealed, or found sealed
@@ -45,27 +88,16 @@ GateStatus = Literal[
 class Caps:
     """The limits that are pinned in a run at its start, in seconds (spec "Caps, retries, resume")."""
 
-    soft_seconds: dict[str, float] = field(default_factory=dict)
-    hard_seconds: float = limits.HARD_CAP_MINUTES * 60
-    heartbeat_seconds: float = limits.HEARTBEAT_TIMEOUT_SECONDS
-    retry_delays_seconds: tuple[float, ...] = limits.RETRY_DELAYS_SECONDS
-    worker_wait_seconds: float = limits.WORKER_WAIT_MINUTES * 60
-    ttl_cut_seconds: float = limits.TTL_SG1_HOURS * 3600
-    ttl_lifecycle_seconds: float = limits.TTL_SG2_HOURS * 3600
-    backup_max_age_seconds: float = limits.BACKUP_MAX_AGE_MINUTES * 60
-    lane_wait_seconds: float = limits.LANE_WAIT_SECONDS
-    outage_look_seconds: float = limits.OUTAGE_LOOK_SECONDS
-
-    def __post_init__(self) -> None:
-        _few(self.soft_seconds, self.retry_delays_seconds)
-        _short(*self.soft_seconds, most=limits.NAME_CHARACTERS_MAX)
-        spans = (
-            *self.soft_seconds.values(), self.hard_seconds, self.heartbeat_seconds, *self.retry_delays_seconds,
-            self.worker_wait_seconds, self.ttl_cut_seconds, self.ttl_lifecycle_seconds, self.backup_max_age_seconds,
-            self.lane_wait_seconds, self.outage_look_seconds,
-        )  # fmt: skip
-        if not self.retry_delays_seconds or not all(0 < span <= limits.CAP_SECONDS_MAX for span in spans):
-            raise ValueError("a span of time that no timer could hold")
+    soft_seconds: Annotated[dict[Name, Span], Few] = field(default_factory=dict)
+    hard_seconds: Span = limits.HARD_CAP_MINUTES * 60
+    heartbeat_seconds: Span = limits.HEARTBEAT_TIMEOUT_SECONDS
+    retry_delays_seconds: Annotated[tuple[Span, ...], Few, Field(min_length=1)] = limits.RETRY_DELAYS_SECONDS
+    worker_wait_seconds: Span = limits.WORKER_WAIT_MINUTES * 60
+    ttl_cut_seconds: Span = limits.TTL_SG1_HOURS * 3600
+    ttl_lifecycle_seconds: Span = limits.TTL_SG2_HOURS * 3600
+    backup_max_age_seconds: Span = limits.BACKUP_MAX_AGE_MINUTES * 60
+    lane_wait_seconds: Span = limits.LANE_WAIT_SECONDS
+    outage_look_seconds: Span = limits.OUTAGE_LOOK_SECONDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +111,10 @@ class RunInput:
     source_uri: str | None = None
     batch_id: str | None = None
     amends: str | None = None
-    active_seconds: float = 0.0
+    active_seconds: Annotated[float, Field(ge=0, le=limits.CAP_SECONDS_MAX)] = 0.0
     """The active time that earlier executions of the run have counted against the hard cap."""
     waiting: tuple[str, ...] = ()
     """KB ids of the approvals that waited for their gate when the run continued in a new execution."""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.active_seconds <= limits.CAP_SECONDS_MAX:
-            raise ValueError("active_seconds: a span of time from 0 to a month")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,24 +129,15 @@ class BeginInput:
 class RunView:
     """A run as the database holds it. Each workflow starts from this view, also after Temporal's data was lost."""
 
-    run_id: str
-    document_id: str
+    run_id: RunId
+    document_id: DocumentId
     mode: Mode
-    state: str
+    state: Name
     caps: Caps
-    sealed: tuple[str, ...] = ()
-    outcome: str | None = None
-    facts: dict[str, str] = field(default_factory=dict)
-    next_command: str = ""
-
-    def __post_init__(self) -> None:
-        _named(self.document_id)
-        if not ids.is_run_id(self.run_id):
-            raise ValueError("no run id")
-        _few(self.sealed)
-        _short(self.state, self.outcome or "", *self.sealed, most=limits.NAME_CHARACTERS_MAX)
-        _short(self.next_command)
-        _facts(self.facts)
+    sealed: Annotated[tuple[Name, ...], Few] = ()
+    outcome: Name | None = None
+    facts: Facts = field(default_factory=dict)
+    next_command: Text = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,29 +155,17 @@ class GateInput:
 
 @dataclass(frozen=True, kw_only=True)
 class GateOutcome:
-    """The outcome of one attempt of a gate. `facts` holds the pins that people read (digests, counts).
+    """The outcome of one attempt of a gate. `facts` holds the pins that people read (digests, counts)."""
 
-    It is bounded like every answer to a workflow, because a stranger may answer in place of the activity. Such an
-    answer must not cause commands that the server refuses again and again, or a workflow task that fails again and
-    again.
-    """
-
-    gate: str
+    gate: Name
     status: GateStatus
-    attempt: int = 0
-    code: str = ""
-    reason: str = ""
-    state: str = ""
-    kb_doc_id: str = ""
-    sha256: str = ""
-    facts: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _short(self.gate, self.state, most=limits.NAME_CHARACTERS_MAX)
-        _short(self.code, self.reason, self.kb_doc_id, self.sha256)
-        _facts(self.facts)
-        if not 0 <= self.attempt < 2**31:
-            raise ValueError("an attempt that the database cannot have counted")
+    attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    code: Text = ""
+    reason: Text = ""
+    state: Name = ""
+    kb_doc_id: Text = ""
+    sha256: Text = ""
+    facts: Facts = field(default_factory=dict)
 
     @property
     def said(self) -> str:
@@ -191,27 +198,19 @@ class OpenedRequest:
     """
 
     status: Literal["requested", "refused", "stopped", "drift", "denied"]
-    gate: str
-    code: str = ""
-    reason: str = ""
-    kb_id: str = ""
-    approval_kb_id: str = ""
-    challenge: str = ""
+    gate: Name
+    code: Name = ""
+    reason: Text = ""
+    kb_id: Text = ""
+    approval_kb_id: Text = ""
+    challenge: Text = ""
     expires_utc: str = ""
-    approvers_needed: int = 1
-    review_decision_id: str = ""
-    accepted: dict[str, str] = field(default_factory=dict)
-    offered: tuple[str, ...] = ()
+    approvers_needed: Annotated[int, Field(ge=1, le=limits.APPROVALS_A_GATE_MAX)] = 1
+    review_decision_id: Text = ""
+    accepted: Annotated[dict[Text, Text], Few] = field(default_factory=dict)
+    offered: Annotated[tuple[Text, ...], Few] = ()
 
     def __post_init__(self) -> None:
-        _few(self.accepted, self.offered)
-        _short(self.gate, self.code, most=limits.NAME_CHARACTERS_MAX)
-        _short(
-            self.reason, self.kb_id, self.approval_kb_id, self.challenge, self.review_decision_id, *self.accepted,
-            *self.accepted.values(), *self.offered,
-        )  # fmt: skip
-        if not 1 <= self.approvers_needed <= limits.APPROVALS_A_GATE_MAX:
-            raise ValueError("as many approvers as no policy asks for")
         if self.status == "requested":
             expires = datetime.fromisoformat(self.expires_utc)
             if expires.tzinfo is None:
@@ -236,18 +235,14 @@ class JudgeResult:
     """
 
     accepted: bool
-    code: str
-    reason: str
-    kb_id: str
-    decision: str = ""
-    approver: str = ""
-    approval_sha256: str = ""
+    code: Text
+    reason: Text
+    kb_id: Text
+    decision: Text = ""
+    approver: Text = ""
+    approval_sha256: Text = ""
     duplicate: bool = False
-    state: str = ""
-
-    def __post_init__(self) -> None:
-        _short(self.state, most=limits.NAME_CHARACTERS_MAX)
-        _short(self.code, self.reason, self.kb_id, self.decision, self.approver, self.approval_sha256)
+    state: Name = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,11 +269,8 @@ class EscalateInput:
 class StopSet:
     """The stop latch is set. `state` is the run's state. `code` is `wrote` if leg A has written units, else empty."""
 
-    state: str
-    code: str = ""
-
-    def __post_init__(self) -> None:
-        _state(self.state, self.code)
+    state: Name
+    code: Text = ""
 
     @property
     def wrote(self) -> bool:
@@ -292,12 +284,9 @@ class Resumed:
     missing.
     """
 
-    state: str
-    code: str
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        _state(self.state, self.code, self.reason)
+    state: Name
+    code: Text
+    reason: Text = ""
 
     @property
     def goes_on(self) -> bool:
@@ -309,11 +298,8 @@ class Resumed:
 class RequestEnded:
     """The run's state after its request has ended. `code` is `not_so` if the request has not expired yet."""
 
-    state: str
-    code: str = ""
-
-    def __post_init__(self) -> None:
-        _state(self.state, self.code)
+    state: Name
+    code: Text = ""
 
     @property
     def not_so(self) -> bool:
@@ -325,10 +311,7 @@ class RequestEnded:
 class RefusalRecorded:
     """A refused message was recorded under this code."""
 
-    code: str
-
-    def __post_init__(self) -> None:
-        _short(self.code)
+    code: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,13 +321,10 @@ class Escalated:
     `code` is `not_so` if the database disagrees with the claim, and `ended` if the run is over.
     """
 
-    state: str
-    code: str = ""
-    kb_doc_id: str = ""
-    next_command: str = ""
-
-    def __post_init__(self) -> None:
-        _state(self.state, self.code, self.kb_doc_id, self.next_command)
+    state: Name
+    code: Text = ""
+    kb_doc_id: Text = ""
+    next_command: Text = ""
 
     @property
     def not_so(self) -> bool:
@@ -358,11 +338,8 @@ class RunFinished:
     `state` is its state.
     """
 
-    state: str
-    code: str
-
-    def __post_init__(self) -> None:
-        _state(self.state, self.code)
+    state: Name
+    code: Text
 
     @property
     def not_so(self) -> bool:
@@ -374,12 +351,9 @@ class RunFinished:
 class VoidResult:
     """The state of a voided run, or why it was not voided."""
 
-    state: str
-    code: str
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        _state(self.state, self.code, self.reason)
+    state: Name
+    code: Text
+    reason: Text = ""
 
     @property
     def voided(self) -> bool:
@@ -437,8 +411,6 @@ class RevokeInput:
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """How a document run ended."""
-
     run_id: str
     document_id: str
     state: str
@@ -458,9 +430,9 @@ class FinishInput:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchInput:
-    """The input that starts a batch. The queue of the batch is in the database, or in queue.yaml in the batch's folder.
+    """The input that starts a batch, whose queue is in the database.
 
-    `policy`, `overnight` and `lanes` apply only to a queue that is read from the folder. 0 lanes means the default.
+    `policy`, `overnight` and `lanes` are in inputs of earlier builds, and nothing reads them.
     `adopt` says that the workflows of all open items must be open. If an execution ends before it has named all of
     them, `adopt_after` tells the next one the place of the last one.
     """
@@ -504,36 +476,23 @@ class BatchStart:
     of others.
     """
 
-    document_id: str
-    run_id: str
+    document_id: DocumentId
+    run_id: RunId
     mode: Mode = "live"
-    starter: str = "unknown"
-    source_uri: str | None = None
-    tenant: str = ""
-    weight: float = 1.0
-    urgency: int = Urgency.BATCH
-
-    def __post_init__(self) -> None:
-        _named(self.document_id)
-        if not ids.is_run_id(self.run_id):
-            raise ValueError("no run id")
-        _short(self.starter, self.source_uri or "")
-        named = not self.tenant or tenants.NAME.fullmatch(self.tenant)
-        if not named or not 1 <= self.weight <= limits.WEIGHT_MAX or self.urgency not in tuple(Urgency):
-            raise ValueError("no turn among others' tasks")
+    starter: Text = "unknown"
+    source_uri: Text | None = None
+    tenant: Annotated[str, AfterValidator(_tenant)] = ""
+    weight: Annotated[float, Field(ge=1, le=limits.WEIGHT_MAX)] = 1.0
+    urgency: Annotated[int, Field(ge=min(Urgency), le=max(Urgency))] = Urgency.BATCH
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchStop:
     """An item whose run must stop at its next boundary."""
 
-    document_id: str
+    document_id: DocumentId
     kind: Literal["stop", "cancel"]
-    reason: str
-
-    def __post_init__(self) -> None:
-        _named(self.document_id)
-        _short(self.reason)
+    reason: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -553,33 +512,22 @@ class SteerInput:
 class BatchStep:
     """The next actions of a batch's workflow, and the data that it shows. `totals` counts items by stage, queue and
     outcome. `adopted` is the place of the last open item that is named again, or 0 if no further one is left.
-
-    Bounded as `GateOutcome` is.
     """
 
-    state: str
-    seen: str
-    starts: tuple[BatchStart, ...] = ()
-    stops: tuple[BatchStop, ...] = ()
-    totals: dict[str, int] = field(default_factory=dict)
+    state: Name
+    seen: Text
+    starts: Annotated[tuple[BatchStart, ...], Orders] = ()
+    stops: Annotated[tuple[BatchStop, ...], Orders] = ()
+    totals: Annotated[dict[Name, Count], Few] = field(default_factory=dict)
     over: bool = False
     partial: bool = False
-    mode: str = ""
-    gate: str = ""
-    overview: str = ""
-    report: str = ""
-    note: str = ""
-    next_command: str = ""
-    adopted: int = 0
-
-    def __post_init__(self) -> None:
-        _few(self.totals)
-        _short(self.state, self.mode, self.gate, *self.totals, most=limits.NAME_CHARACTERS_MAX)
-        _short(self.seen, self.overview, self.report, self.note, self.next_command)
-        few = max(len(self.starts), len(self.stops)) <= limits.BATCH_ORDERS_AT_ONCE + limits.BATCH_LANES_MAX
-        counts = (self.adopted, *self.totals.values())
-        if not few or any(not 0 <= count <= limits.QUEUE_ITEMS_MAX for count in counts):
-            raise ValueError("more than a batch holds")
+    mode: Name = ""
+    gate: Name = ""
+    overview: Text = ""
+    report: Text = ""
+    note: Text = ""
+    next_command: Text = ""
+    adopted: Count = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -595,10 +543,7 @@ class HaltInput:
 class BatchHalted:
     """The halt of the batch as `code`. An earlier halt may outweigh the new one."""
 
-    code: str
-
-    def __post_init__(self) -> None:
-        _short(self.code)
+    code: Text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -614,16 +559,15 @@ class SetInput:
 class SetEntry:
     """One document of a set, with its item and the verdict."""
 
-    document_id: str
-    kb_id: str
+    document_id: Text
+    kb_id: Text
     accepted: bool
-    code: str
-    reason: str
+    code: Text
+    reason: Text
 
     def __post_init__(self) -> None:
         if self.accepted:
-            _named(self.document_id)
-        _short(self.document_id, self.kb_id, self.code, self.reason)
+            _document_id(self.document_id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -631,54 +575,16 @@ class SetAnswer:
     """The outcome of a set: an entry for each document, and the waiting items that the set lacks."""
 
     status: Literal["read", "refused"]
-    code: str = ""
-    reason: str = ""
-    entries: tuple[SetEntry, ...] = ()
-    missing: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        _short(self.code, self.reason, *self.missing)
-        if len(self.entries) > limits.SET_STATEMENTS_MAX or len(self.missing) > limits.QUEUE_ITEMS_MAX:
-            raise ValueError("more than a set holds")
+    code: Text = ""
+    reason: Text = ""
+    entries: Annotated[tuple[SetEntry, ...], Field(max_length=limits.SET_STATEMENTS_MAX)] = ()
+    missing: Annotated[tuple[Text, ...], Field(max_length=limits.QUEUE_ITEMS_MAX)] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchResult:
-    """How a batch ended."""
-
     batch_id: str
     state: str
     totals: dict[str, int] = field(default_factory=dict)
     report: str = ""
     reason: str = ""
-
-
-def _state(state: str, *texts: str) -> None:
-    _short(state, most=limits.NAME_CHARACTERS_MAX)
-    _short(*texts)
-
-
-def _short(*texts: str, most: int = limits.ANSWER_CHARACTERS_MAX) -> None:
-    if any(len(text) > most for text in texts):
-        raise ValueError(f"a text of more than {most} characters")
-
-
-def _few(*entries: Collection[str] | Collection[float]) -> None:
-    if any(len(some) > limits.ANSWER_ENTRIES_MAX for some in entries):
-        raise ValueError(f"more than {limits.ANSWER_ENTRIES_MAX} entries")
-
-
-def _facts(facts: dict[str, str]) -> None:
-    _few(facts)
-    _short(*facts, *facts.values(), most=limits.NAME_CHARACTERS_MAX)
-    # People filter by this value as a number.
-    count = facts.get("candidate_count", "0")
-    if not (count.isascii() and count.isdigit() and int(count) <= limits.CANDIDATES_MAX):
-        raise ValueError("no count of candidates")
-
-
-def _named(document_id: str) -> None:
-    try:
-        ids.document_id(document_id)
-    except ids.InvalidId as problem:
-        raise ValueError(str(problem)) from None

@@ -25,10 +25,8 @@ with workflow.unsafe.imports_passed_through():
     from temporal import names
     from workflows import message_queue, run_display
     from workflows.gate_runner import GateRunner
-    from workflows.message_handlers import MessageHandlers
     from workflows.run_control import RestartFromReceipts, RunControl, StaleRunState
-    from workflows.run_progress import RunProgress
-    from workflows.web_ui import WebUi
+    from workflows.run_progress import MessageHandlers, RunProgress, WebUi
 
 AWAITING = {
     Sovereign.CUT: State.AWAITING_CUT_AUTHORIZATION,
@@ -86,7 +84,7 @@ class ApprovalCollector:
                     AWAITING[gate.sovereign].value,
                     "",
                 )
-                self.progress.display.accepted, self.progress.display.requested_utc = {}, workflow.now().isoformat()
+                self.progress.display.accepted = {}
                 for kb_id in request.offered:
                     self.progress.queue = message_queue.forget(self.progress.queue, kb_id)
                     self.messages.receive("submit_approval", (kb_id,))

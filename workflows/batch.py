@@ -88,7 +88,6 @@ class Batch:
         return closed(main.result(), f"cutter status {start.batch_id}")
 
     async def _main(self, start: BatchInput) -> BatchResult:
-        # Find the batch, or register it from the queue in its folder.
         step: BatchStep | None = None
         while step is None:
             try:

@@ -22,14 +22,12 @@ with workflow.unsafe.imports_passed_through():
     from cutter.messages import BeginInput, RunInput, RunResult, RunView
     from temporal import names
     from temporal.outcome import closed
-    from workflows import message_queue, run_display, run_sidecar
+    from workflows import message_queue, run_display
     from workflows.activity_calls import ActivityFailed, DependencyUnavailable, adapter, call_activity
     from workflows.approval_collector import ApprovalCollector
     from workflows.gate_runner import GateRunner
-    from workflows.message_handlers import Answer, MessageHandlers
     from workflows.run_control import RestartFromReceipts, RunControl, RunEnded, StaleRunState
-    from workflows.run_progress import RunProgress
-    from workflows.web_ui import WebUi
+    from workflows.run_progress import Answer, MessageHandlers, RunProgress, WebUi
 
 
 @workflow.defn(name=names.DOCUMENT_RUN)
@@ -133,7 +131,6 @@ class DocumentRun:
             gate="",
             request=None,
             accepted={},
-            created_by=start.starter,
         )
         self.ui.show()
         self.ui.upsert_search_attributes()
@@ -199,7 +196,3 @@ class DocumentRun:
     @workflow.query(name="request", description="The open request")
     def request(self, *_: Any) -> dict[str, Any]:
         return run_display.request_view(self.progress.display)
-
-    @workflow.query(name="sidecar", description="The run in the words of seed 000 §5")
-    def sidecar(self, *_: Any) -> dict[str, Any]:
-        return run_sidecar.sidecar(self.progress.display)

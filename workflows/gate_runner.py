@@ -15,12 +15,10 @@ with workflow.unsafe.imports_passed_through():
     from cutter.domain.retry import Denial, Denied, RetryBudget, decide
     from cutter.messages import BackupRefreshed, GateInput, GateOutcome
     from temporal import names
-    from workflows import run_sidecar
     from workflows.activity_calls import classify_failure, decode_result, failure_reason, lost_worker_delays
     from workflows.message_queue import StopOrder
     from workflows.run_control import RunControl, StaleRunState
-    from workflows.run_progress import RunProgress
-    from workflows.web_ui import WebUi
+    from workflows.run_progress import RunProgress, WebUi
 
 
 @dataclass(slots=True)
@@ -54,7 +52,6 @@ class GateRunner:
                 await self.control.hold("stopped_hard_cap", f"more than {minutes:.0f} min of active time", gate.name)
             self.progress.display.gate = gate.name
             began = workflow.now()
-            self.progress.display.began.setdefault(gate.name, began.isoformat())
             # The wait after an outage is drawn before the attempt, so that the attempt's row can show it.
             budget = RetryBudget(
                 max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,
@@ -199,14 +196,9 @@ class GateRunner:
     def _sealed(self, gate: Gate, outcome: GateOutcome) -> None:
         display = self.progress.display
         self.progress.sealed.add(gate.name)
-        display.ended[gate.name] = workflow.now().isoformat()
-        if gate.sovereign is not None:
-            display.used += run_sidecar.waiting(display)
         display.passed[gate.name] = f"attempt {outcome.attempt}" if outcome.attempt > 1 else ""
         display.facts |= outcome.facts
         display.state, display.gate, display.request, display.accepted = outcome.state, "", None, {}
         if outcome.kb_doc_id:
             display.documents[gate.name] = outcome.kb_doc_id
-        if outcome.sha256:
-            display.digests[gate.name] = outcome.sha256
         self.ui.show()

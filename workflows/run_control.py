@@ -34,9 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from temporal import names
     from workflows import message_queue
     from workflows.activity_calls import ActivityFailed, DependencyUnavailable, Result, call_activity
-    from workflows.message_handlers import MessageHandlers
-    from workflows.run_progress import RunProgress
-    from workflows.web_ui import WebUi
+    from workflows.run_progress import MessageHandlers, RunProgress, WebUi
 
 
 class RunEnded(Exception):
@@ -212,9 +210,7 @@ class RunControl:
         """Judge one document, and answer the caller of the update with the verdict."""
         asked = JudgeInput(run_id=self.progress.run_id, gate=gate, kb_id=kb_id)
         verdict = await self.call("judge_approval", asked, JudgeResult, f"{gate}: judge {kb_id.rsplit('/', 1)[-1]}")
-        if verdict.accepted:
-            self.progress.display.validated[kb_id] = workflow.now().isoformat()
-        else:
+        if not verdict.accepted:
             self.progress.queue = message_queue.forget(self.progress.queue, kb_id)
             self.progress.display.refuse(f"{verdict.code}: {verdict.reason}")
         self.messages.reply(message.ticket, "accepted" if verdict.accepted else "refused", verdict.code, verdict.reason)
@@ -350,7 +346,7 @@ class RunControl:
             done = await call_activity("escalate", order, Escalated, self.progress.caps, summary=summary, tries=1)
         except (DependencyUnavailable, ActivityFailed):
             return
-        self._note(done, order)
+        self._note(done)
         await self._wait_as_recorded(done, reason)
 
     def _told_to_look(self, registered: bool) -> bool:
@@ -372,16 +368,12 @@ class RunControl:
         short = reason[: limits.REASON_CHARACTERS_MAX]
         order = EscalateInput(run_id=self.progress.run_id, state=state, reason=short, gate=gate)
         done = await self.call("escalate", order, Escalated, f"SG_3: {state}")
-        self._note(done, order)
+        self._note(done)
         return done
 
-    def _note(self, done: Escalated, order: EscalateInput) -> None:
+    def _note(self, done: Escalated) -> None:
         if done.kb_doc_id:
             self.progress.display.documents["SG_failure_escalation"] = done.kb_doc_id
-        self.progress.display.error = {
-            "outcome": order.state, "gate": order.gate, "reason": order.reason, "at": workflow.now().isoformat(),
-            "kb_id": done.kb_doc_id,
-        }  # fmt: skip
         self.progress.display.note = done.next_command
 
     async def fail(self, state: str, reason: str, gate: str) -> NoReturn:

@@ -35,14 +35,6 @@ class RunDisplay:
     accepted: dict[str, str] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=list)
     retries: list[str] = field(default_factory=list)
-    created_by: str = ""
-    requested_utc: str = ""
-    began: dict[str, str] = field(default_factory=dict)
-    ended: dict[str, str] = field(default_factory=dict)
-    digests: dict[str, str] = field(default_factory=dict)
-    validated: dict[str, str] = field(default_factory=dict)
-    used: list[dict[str, Any]] = field(default_factory=list)
-    error: dict[str, str] = field(default_factory=dict)
 
     def refuse(self, text: str) -> None:
         """Add a refusal, and keep only the newest ones."""

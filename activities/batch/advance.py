@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import structlog
 from temporalio import activity
 
-from activities import effects
+from activities import effects, permission
 from activities.approval_judge import signed_before
 from activities.batch.documents import overview_of, report_of
 from activities.batch.folder import follow_batch, keep_up
@@ -25,11 +25,12 @@ from cutter.batch.batch_step import BatchActions, Entry, Summary
 from cutter.batch.item import BATCH, REVIEW
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import Role
+from cutter.domain import ids
 from cutter.domain.batch_states import BatchState
 from cutter.domain.digests import sha256_hex
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
-from cutter.messages import BatchHalted, BatchStart, BatchStep, HaltInput, SteerInput
+from cutter.messages import BatchHalted, BatchInput, BatchStart, BatchStep, HaltInput, SteerInput
 from cutter.registration import Registration, mint_run_id
 from cutter.storage import batch_views, effect_policy
 from cutter.storage.faults import translated
@@ -77,6 +78,13 @@ NEWEST: Rows[str] = values("newest_batch_document")
 OUTBOX = records("batch_outbox", WaitingText)
 
 _DECIDE = "select cutter_governance.fn_batch_item_decide(%s, %s, %s, %s)"
+
+
+def begin_batch(deps: Deps, input: BatchInput) -> BatchStep:
+    """The state of a registered batch. The batch's workflow begins with this activity."""
+    with single(deps.pool(Role.READ)) as connection:
+        there = batch_views.state_and_mode(connection, ids.batch_id(input.batch_id))
+    return BatchStep(state=there.state, seen="", mode=there.mode)
 
 
 def steer_batch(deps: Deps, input: SteerInput) -> BatchStep:
@@ -385,7 +393,7 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
         for document in waiting:
-            context, policy = effects.of_batch(document.now, batch_id), effect_policy.in_force(connection)
+            context, policy = permission.of_batch(document.now, batch_id), effect_policy.in_force(connection)
             try:
                 put = effects.put_free(deps, context, document.kb_id, document.body.encode(), policy)
             except CutterError as problem:

@@ -4,6 +4,7 @@ names.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from activities import approval_judge
@@ -63,8 +64,8 @@ def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
     listing = canonical_digest(read) if len(read) == len(documents) else ""
     if input.listing_sha256 and input.listing_sha256 != listing:
         return SetAnswer(status="refused", code="set_changed", reason="the folder is not what was handed over")
-    desk = _Desk(deps=deps, policy=policy, ring=ring, waiting={**failed, **waiting})
-    entries = [_judged(desk, name, document) for name, document in documents.items()]
+    wanted = {**failed, **waiting}
+    entries = [_judged(deps, policy, ring, wanted, name, document) for name, document in documents.items()]
     covered = {entry.document_id for entry in entries if entry.accepted}
     covered |= {item.document_id for item in view.items if item.approved}
     missing = [run.document_id for run in waiting.values() if run.document_id not in covered]
@@ -80,35 +81,25 @@ class _Wanted:
     gate: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Desk:
-    """The context in which every document of a set is judged. `waiting` holds the batch's runs that a document may be
-    for.
-    """
-
-    deps: Deps
-    policy: ApproverPolicy
-    ring: Gpg
-    waiting: dict[str, _Wanted]
-
-    def run_named(self, kb_id: str) -> str | None:
-        """The run of the document that a file is named after."""
-        stem = kb_id.rpartition("/")[2].partition(".")[0]
-        return next((run_id for run_id, run in self.waiting.items() if run.document_id == stem), None)
-
-
-def _judged(desk: _Desk, kb_id: str, document: ApprovalDocument | CutterError) -> SetEntry:
+def _judged(
+    deps: Deps, policy: ApproverPolicy, ring: Gpg, waiting: Mapping[str, _Wanted], kb_id: str,
+    document: ApprovalDocument | CutterError,
+) -> SetEntry:  # fmt: skip
     """Find the run of a document. The signed statement names the run, and the judge then checks that claim.
 
     If no approver has signed the bytes, they prove nothing. So the refusal is recorded at the run of the file's name.
     """
     if isinstance(document, CutterError):
         return _refused("", kb_id, document.code, str(document))
-    authentication = authenticated(document, desk.ring, desk.policy)
+    authentication = authenticated(document, ring, policy)
     statement = said_in(authentication)
     if isinstance(statement, Refusal):
         return _refused("", kb_id, statement.code, statement.reason)
-    run = desk.waiting.get((statement.run_id if statement else desk.run_named(kb_id)) or "")
+    if statement is not None:
+        run = waiting.get(statement.run_id or "")
+    else:
+        stem = kb_id.rpartition("/")[2].partition(".")[0]
+        run = next((run for run in waiting.values() if run.document_id == stem), None)
     if run is None and authentication.refusal is not None:
         return _refused("", kb_id, authentication.refusal.code, authentication.refusal.reason)
     if run is None:
@@ -116,7 +107,7 @@ def _judged(desk: _Desk, kb_id: str, document: ApprovalDocument | CutterError) -
         return _refused(document_id, kb_id, "not_waiting", "its run waits for no approval in this batch")
     try:
         order = JudgeInput(run_id=run.run_id, gate=run.gate, kb_id=kb_id)
-        verdict = judge_read(desk.deps, order, authentication)
+        verdict = judge_read(deps, order, authentication)
     except Unavailable:
         raise
     except CutterError as problem:

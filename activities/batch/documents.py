@@ -20,16 +20,12 @@ from cutter.types import Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestText:
-    """The document of a run's open request."""
-
     run_id: str
     body: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueEntry:
-    """A document in one of the three queues."""
-
     document_id: str
     run_id: str | None
     queue: str

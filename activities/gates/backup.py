@@ -10,10 +10,10 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from activities import backup_effects, effects
-from activities.effects import AllowingRule
+from activities import backup_effects, permission
 from activities.gates import recorded_backups
 from activities.gates.runner import GatePassed, GateRefused, run_gate
+from activities.permission import AllowingRule
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.backup.artifacts import open_store
@@ -67,7 +67,6 @@ class Decidable:
 
     @classmethod
     def of(cls, run: Json, pins: Json, now: datetime, approvers: dict[str, int], needed: dict[str, int]) -> Decidable:
-        """The facts from the columns of the query."""
         return cls(run=RunRecord.of(run), pins=pins, now=now, approvers=approvers, needed=needed)
 
 
@@ -114,7 +113,7 @@ def backup(deps: Deps, input: GateInput) -> GateOutcome:
     def receipt(attempt: Attempt) -> list[Read]:
         made = taken[-1]
         # The receipt is recorded with the opening, in one round trip. Without an open gate, it is rolled back.
-        context = effects.of_attempt(attempt)
+        context = permission.of_attempt(attempt)
         return [(backup_effects.RECORDED, backup_effects.receipt_of(context, made.proved.record, made.rule))]
 
     def attempted() -> GateOutcome:
@@ -156,10 +155,10 @@ def refresh_backup(deps: Deps, input: GateInput) -> BackupRefreshed:
         connection.rollback()
     if facts is None:
         raise NotFound(f"no run {input.run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
-    run, context = facts.run, effects.of_run(facts.run, facts.pins, facts.now, gate.GATE)
+    run, context = facts.run, permission.of_run(facts.run, facts.pins, facts.now, gate.GATE)
     context = replace(context, approvers=facts.approvers, needed=facts.needed)
     try:
-        rule = effects.required(deps, context, BACKUP_TAKE)
+        rule = permission.required(deps, context, BACKUP_TAKE)
         answer = backup_effects.back_up(deps, run, _new_name(input.run_id), recipient(deps))
     except PolicyDenied as problem:
         return _by_policy(deps, run, "failed_policy", problem)

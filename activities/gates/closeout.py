@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import LiteralString, TypeVar
 
-from activities import effects
+from activities import effects, permission
 from activities.gates import evidence_bundle as bundles
 from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.outbox import can_be_put, publish
@@ -16,7 +16,7 @@ from cutter.catalogue import BY_NAME, Role
 from cutter.domain.digests import chain, sha256_hex
 from cutter.domain.frozen_history import FrozenHistory
 from cutter.domain.pinned_counts import PinnedCounts
-from cutter.domain.run_record import DocumentRecord, Receipt, RunSidecar
+from cutter.domain.run_record import Receipt, RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
 from cutter.evidence.bundle import Signed
 from cutter.gates import closeout as gate
@@ -104,7 +104,7 @@ class _Fetched:
                 rendered_sha256=rendered.get(document.subject) if document.kind == "gate_report" else None,
             )
             for document in sidecar.documents
-            if _can_be_put(document, sidecar)
+            if can_be_put(document, sidecar)
         )  # fmt: skip
         wanted = gate.put_back(run_id, documents)
         if wanted is not None:
@@ -126,14 +126,10 @@ def _fetched(deps: Deps, run_id: str) -> _Fetched:
     facts, sidecar = _known(read.evidence, run_id), _known(read.sidecar, run_id)
     digests = {}
     for document in sidecar.documents:
-        if _can_be_put(document, sidecar):
+        if can_be_put(document, sidecar):
             with suppress(NotFound, InvalidInput):
                 digests[document.kb_id] = sha256_hex(deps.kb.get(document.kb_id))
     return _Fetched(found=digests, facts=facts, signed=bundles.gathered(deps, facts))
-
-
-def _can_be_put(document: DocumentRecord, sidecar: RunSidecar) -> bool:
-    return can_be_put(document.kb_id, document.kind, document.subject, sidecar)
 
 
 def _reads(attempt: Attempt) -> list[Read]:
@@ -166,7 +162,7 @@ def _finish(deps: Deps, run_id: str) -> None:
     sidecar, policy = _known(next(iter(closed), None), run_id), effect_policy.of(text)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), sidecar.pins
-    context = effects.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
+    context = permission.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
     done = effects.put_free(deps, context, kb_id, line, policy)
     bundles.sign(deps, context, policy, pins["evidence_artifact"])
     stored = effects.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
@@ -185,7 +181,7 @@ def _finish(deps: Deps, run_id: str) -> None:
             index_line=line,
             index_line_found=deps.kb.get(done.kb_id),
             documents_waiting=sum(
-                document.sha256 is None and _can_be_put(document, sidecar) for document in sidecar.documents
+                document.sha256 is None and can_be_put(document, sidecar) for document in sidecar.documents
             ),
         )
     )

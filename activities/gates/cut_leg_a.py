@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
 
 from activities.gates import recorded_backups
 from activities.gates.cutplan import law_read, plan_of, revision_of
@@ -17,10 +16,11 @@ from cutter.domain import ids
 from cutter.domain.run_state import RunState
 from cutter.errors import Unavailable
 from cutter.gates import cut_leg_a as gate
-from cutter.marking.plan import CutPlan
+from cutter.marking.plan import CutPlan, PlanRow
 from cutter.marking.revision import RevisionPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
+from cutter.storage.approval_facts import FACTS
 from cutter.storage.backups import NEWEST, RecordedBackup
 from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
 from cutter.storage.pools import Connection, session, single
@@ -40,45 +40,20 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Committed:
-    """The rows that another connection sees after COMMIT.
+class Committed(gate.ReadBack):
+    """The rows that another connection sees after COMMIT, and the run's state.
 
     `units_created` is -1 and `approved_writer_digest` is empty if no gate has pinned them.
     """
 
-    receipt_sealed: bool
-    units: int
-    units_created: int
-    writer_digest: str
-    approved_writer_digest: str
     state: str
 
     @classmethod
     def of(cls, receipt_sealed: bool, units: int, writer_digest: str, pins: Json, state: str) -> Committed:
-        """The rows and the pins from the columns of the query."""
         return cls(
             receipt_sealed=receipt_sealed, units=units, units_created=int(pins.get("units_created", -1)),
             writer_digest=writer_digest, approved_writer_digest=pins.get("writer_digest", ""), state=state,
         )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevisionCall:
-    """The arguments of a call of fn_iu_revise. `place` counts from 1. Only a call that begins a version has a text."""
-
-    run_id: str
-    actor: str
-    place: int
-    operation: str
-    address: str
-    continues: str | None
-    title: str | None
-    body: str | None
-    unit_kind: str | None
-    section_type: str | None
-    owner: str | None
-    publication_type: str | None
-    parent_address: str | None
 
 
 NOTHING = Committed.of(receipt_sealed=False, units=0, writer_digest="", pins={}, state="")
@@ -115,7 +90,7 @@ def cut_leg_a(deps: Deps, input: GateInput) -> GateOutcome:
         refusal = resumed_meanwhile(opened, approved[0]) or _backup_stale(deps, opened, stored)
         return refusal or _write(deps, opened, approved[0])
 
-    outcome = run_gate(deps, leg, input, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads)
+    outcome = run_gate(deps, leg, input, body, prepare=prepare, rehearse=lambda: rehearse, reads=_reads, facts=FACTS)
     return _committed(deps, input.run_id, outcome) if outcome.status == "passed" else outcome
 
 
@@ -182,7 +157,7 @@ def _write(deps: Deps, opened: OpenGate, approved: Approved | None) -> GatePasse
     before = opened.row(DRAFTS if revision else BEFORE)
     actor = f"cutter_exec/{TOOL}/{ids.slug(pins['docprefix'])}-cut"
     if revision:
-        statuses = revise_units(opened.connection, revision, run_id, actor)
+        statuses = write_rows(opened.connection, run_id, revision_calls(revision, run_id, actor))
         written = REVISION_WRITTEN.one(opened.connection, {"run_id": run_id})
     else:
         statuses = create_units(opened.connection, plan, actor=actor)
@@ -217,55 +192,31 @@ def _write(deps: Deps, opened: OpenGate, approved: Approved | None) -> GatePasse
 
 
 def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[str, ...]:
-    """Make N calls of fn_iu_create in document order, in one round trip. Returns their statuses."""
-    return many(connection, "create_unit", rows_of(plan, actor))
+    """Make N calls of fn_iu_create in document order, parents first, in one round trip. Returns their statuses."""
+    return many(connection, "create_unit", [{**parameters(row), "actor": actor} for row in plan.rows])
 
 
-def revise_units(connection: Connection, revision: RevisionPlan, run_id: str, actor: str) -> tuple[str, ...]:
-    """Write every row of a revision, and return the statuses."""
-    return write_rows(connection, run_id, revision_calls(revision, run_id, actor))
-
-
-def write_rows(connection: Connection, run_id: str, calls: Sequence[RevisionCall]) -> tuple[str, ...]:
-    """Write these rows. A kept row needs no text, and a law has many of them: one call writes them all."""
-    kept = [call for call in calls if call.operation == "keep"]
-    places = {"places": [call.place for call in kept], "addresses": [call.address for call in kept]}
+def write_rows(connection: Connection, run_id: str, calls: Sequence[Json]) -> tuple[str, ...]:
+    """Write these rows, and return their statuses. A kept row needs no text, and a law has many of them, so
+    one call writes them all.
+    """
+    kept = [call for call in calls if call["operation"] == "keep"]
+    places = {"places": [call["place"] for call in kept], "addresses": [call["address"] for call in kept]}
     statuses = KEPT.all(connection, {"run_id": run_id, **places})
-    changing = [parameters(call) for call in calls if call.operation != "keep"]
-    return (*statuses, *many(connection, "revise_unit", changing))
+    return (*statuses, *many(connection, "revise_unit", [call for call in calls if call["operation"] != "keep"]))
 
 
-def rows_of(plan: CutPlan, actor: str) -> list[Mapping[str, Any]]:
-    """The arguments of each call, parents first."""
-    return [
-        {
-            "address": row.address,
-            "title": row.title,
-            "body": row.body,
-            "actor": actor,
-            "unit_kind": row.unit_kind,
-            "section_type": row.section_type,
-            "owner": row.owner,
-            "publication_type": row.publication_type,
-            "parent_address": row.parent_address,
-        }
-        for row in plan.rows
-    ]
-
-
-def revision_calls(revision: RevisionPlan, run_id: str, actor: str) -> list[RevisionCall]:
-    """The calls of fn_iu_revise in document order."""
+def revision_calls(revision: RevisionPlan, run_id: str, actor: str) -> list[Json]:
+    """The arguments of each call of fn_iu_revise in document order. `place` counts from 1. Only a call that begins a
+    version has a text.
+    """
+    no_text: Json = dict.fromkeys(field.name for field in fields(PlanRow))
     calls = []
     for place, row in enumerate(revision.rows, 1):
         new = row.new if row.operation in ("create", "revise") else None
-        call = RevisionCall(
-            run_id=run_id, actor=actor, place=place, operation=row.operation, address=row.address,
-            continues=row.continues, title=new.title if new else None, body=new.body if new else None,
-            unit_kind=new.unit_kind if new else None, section_type=new.section_type if new else None,
-            owner=new.owner if new else None, publication_type=new.publication_type if new else None,
-            parent_address=new.parent_address if new else None,
-        )  # fmt: skip
-        calls.append(call)
+        own = {"operation": row.operation, "address": row.address, "continues": row.continues}
+        text = parameters(new) if new is not None else no_text
+        calls.append({**text, **own, "run_id": run_id, "actor": actor, "place": place})
     return calls
 
 
@@ -280,15 +231,7 @@ def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
     if RunState(record.state).voided:
         reason = "the run was voided right after its units were written"
         return replace(outcome, status="ended", code="voided_meanwhile", reason=reason, state=record.state)
-    report = gate.read_back(
-        gate.ReadBack(
-            receipt_sealed=record.receipt_sealed,
-            units=record.units,
-            units_created=record.units_created,
-            writer_digest=record.writer_digest,
-            approved_writer_digest=record.approved_writer_digest,
-        )
-    )
+    report = gate.read_back(record)
     if report.passed:
         return outcome
     return replace(outcome, status="failed", code=report.violations[0].name, reason=report.reason(),

@@ -34,8 +34,6 @@ from cutter.types import Json
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the vocabulary and its family."""
-
     family: str
     code: str
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import structlog
 
-from activities import effects
-from activities.effects import Context
+from activities import effects, permission
+from activities.permission import Context
 from activities.worker.dependencies import Deps
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
@@ -62,7 +62,7 @@ def store(
     accepted = _accepted_defects(made, signed, facts.document)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
-        context, policy = effects.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
+        context, policy = permission.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
         effects.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
         stored_sha256 = sha256_hex(artifacts.get(made.artifact_id))
         if stored_sha256 != made.sha256:

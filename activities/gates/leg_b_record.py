@@ -64,7 +64,6 @@ class RowIds:
 
     @classmethod
     def of(cls, run_id: str) -> RowIds:
-        """The ids that follow from the run's id."""
         return cls(
             run_id=run_id,
             entry_id=str(ids.derived(run_id, "backlog_entry")),
@@ -135,7 +134,6 @@ def verifier_revision(executor_revision: str) -> str:
 
 
 def _values(deps: Deps, run: RunRecord, pins: Json, own: RowIds) -> Mapping[str, Any]:
-    """The parameters of the queries that write one row each."""
     slug = ids.slug(pins["docprefix"])
     payload = signature_payload(own.change_set_id, pins["writer_digest"], pins["candidate_count"], deps.tool_revision)
     signer = deps.signer()

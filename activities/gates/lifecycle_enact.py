@@ -15,6 +15,7 @@ from cutter.domain.pinned_counts import PinnedCounts
 from cutter.gates import lifecycle_enact as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
+from cutter.storage.approval_facts import FACTS
 from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
 from cutter.storage.records import many, records
 
@@ -29,8 +30,6 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A unit that the enactment changes, and the status that it gets."""
-
     address: str
     target: str
 
@@ -67,7 +66,7 @@ def lifecycle_enact(deps: Deps, input: GateInput) -> GateOutcome:
         refusal = resumed_meanwhile(opened, approved[0])
         return refusal or GatePassed(report=gate.evaluate(_enact(deps, opened, approved[0])))
 
-    return run_gate(deps, step, input, body, prepare=prepare, reads=_reads)
+    return run_gate(deps, step, input, body, prepare=prepare, reads=_reads, facts=FACTS)
 
 
 def _reads(attempt: Attempt) -> list[Read]:

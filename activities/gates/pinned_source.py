@@ -60,12 +60,10 @@ def pinned_read(attempt: Attempt) -> Read:
 
 
 def pinned_in(opened: OpenGate) -> Snapshot:
-    """The snapshot that `pinned_read` asked for."""
     return require_pinned(opened.row(SNAPSHOT), opened.attempt.pins["source_version_id"])
 
 
 def require_pinned(snapshot: Snapshot | None, source_version_id: str) -> Snapshot:
-    """The snapshot that was read, or NotFound."""
     if snapshot is None:
         raise NotFound(f"source version {source_version_id} is not there")
     return snapshot

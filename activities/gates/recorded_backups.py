@@ -15,7 +15,6 @@ from cutter.storage.gate_transaction import Read
 
 
 def asked(run_id: str) -> Read:
-    """The query of a run's backups, the newest first."""
     # Recorded backups of a run that are read back, the newest first, until one equals its record.
     return NEWEST, {"run_id": run_id, "limit": 20}
 

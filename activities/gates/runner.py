@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic, thread_time
 from typing import Any
 
 import structlog
 
-from activities import effects
-from activities.outbox import publish_report, report_id
-from activities.worker.dependencies import Deps
+from activities import permission
+from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.catalogue import Gate, State
 from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
+from cutter.kb import folder as kb_folder
 from cutter.messages import GateInput, GateOutcome, GateStatus
 from cutter.policy.command import operations_at
 from cutter.policy.rules import Permit
@@ -23,6 +23,7 @@ from cutter.storage import gate_transaction as tx
 from cutter.storage.answers import NotOpened
 from cutter.storage.faults import DatabaseRefused
 from cutter.storage.gate_transaction import GateTerms
+from cutter.storage.records import Rows
 
 log = structlog.get_logger()
 
@@ -63,19 +64,20 @@ def run_gate(
     input: GateInput,
     body: Body,
     *,
+    facts: Rows[Any] | None = None,
     reads: Callable[[tx.Attempt], Sequence[tx.Read]] = lambda _attempt: (),
     prepare: Prepare | None = None,
     rehearse: Callable[[], bool] = lambda: False,
 ) -> GateOutcome:
     """Make one attempt of a gate. `reads` are sent together with the opening, so that a body that only reads needs no
-    further round trip.
+    further round trip. `facts` is the query of what a gate judges approvals by; it is sent with the registration.
 
     `prepare` does the work that must not happen inside the transaction, and returns the approvals to consume. Each
     attempt asks the policy again about every side effect of the gate, and records the decisions with the opening.
     """
     cap, began = deps.settings.cap_seconds(gate.phase), thread_time()
     attempt = tx.begin_attempt(
-        deps.pool(gate.role), gate, input.run_id, worker=deps.worker, lease_seconds=int(cap)
+        deps.pool(gate.role), gate, input.run_id, worker=deps.worker, lease_seconds=int(cap), facts=facts
     )  # fmt: skip
     if isinstance(attempt, tx.RunClosed):
         return _closed(gate, attempt)
@@ -83,8 +85,8 @@ def run_gate(
         return sealed_outcome(deps, gate, attempt)
     # The stricter of the run's cap and this worker's holds, as in the attempt's lease.
     cap = min(cap, attempt.run.caps.get("soft_seconds", {}).get(gate.phase) or cap)
-    context = effects.of_attempt(attempt)
-    permit = effects.decided(deps, context, operations_at(gate.name), attempt.policy)
+    context = permission.of_attempt(attempt)
+    permit = permission.decided(deps, context, operations_at(gate.name), attempt.policy)
     try:
         approvals = _allowed(attempt, context, permit, prepare)
         if isinstance(approvals, GateRefused):
@@ -113,16 +115,16 @@ def _closed(gate: Gate, closed: tx.RunClosed) -> GateOutcome:
 
 
 def _allowed(
-    attempt: tx.Attempt, context: effects.Context, permit: Permit, prepare: Prepare | None
+    attempt: tx.Attempt, context: permission.Context, permit: Permit, prepare: Prepare | None
 ) -> Sequence[tx.Offer] | GateRefused:
     """The approvals that the gate consumes, if the policy allows the gate. Raises PolicyDenied, ApprovalNeeded."""
     if attempt.gate.sovereign is None:
-        effects.require(context, permit)
+        permission.require(context, permit)
     approvals = prepare(attempt, permit) if prepare else ()
     if attempt.gate.sovereign is not None and not isinstance(approvals, GateRefused):
         # The policy is asked after the approvals are verified, because an early call of the next write must not fail a
         # run before people have decided.
-        effects.require(context, permit)
+        permission.require(context, permit)
     return approvals
 
 
@@ -145,6 +147,12 @@ def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | G
     refusal = GateRefused(status="failed", code=result.violations[0].name if result.violations else "empty_report",
                       reason=result.reason())  # fmt: skip
     return _refuse(deps, attempt, refusal, report=result.as_json())
+
+
+def report_id(attempt: tx.Attempt, report: GateReport) -> str:
+    pins = {**attempt.pins, **report.pins}
+    run = replace(attempt.run, docprefix=attempt.run.docprefix or report.pins.get("docprefix"))
+    return kb_folder.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
 
 
 def _in_transaction(
@@ -185,19 +193,14 @@ def _capped(cap_seconds: float) -> Iterator[None]:
 
 
 def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: float | None) -> None:
-    again = None
-    match problem:
-        case Unavailable():
-            outcome, what, again = "unavailable", problem.what, retry_seconds
-        case OverCap():
-            outcome, what = "over_cap", "cap"
-        case _:
-            outcome, what = "error", problem.code
+    outcome, what = ("over_cap", "cap") if isinstance(problem, OverCap) else ("error", problem.code)
+    if isinstance(problem, Unavailable):
+        outcome, what = "unavailable", problem.what
     # The database itself may be unavailable. Then the attempt's row has no outcome, which tells a reader the same.
     with suppress(CutterError):
         tx.refuse(
             deps.pool(attempt.gate.role), attempt, outcome=outcome, reason=f"{what}: {problem}", report=None,
-            state=None, retry_seconds=again,
+            state=None, retry_seconds=retry_seconds if isinstance(problem, Unavailable) else None,
         )  # fmt: skip
 
 
@@ -207,20 +210,15 @@ def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeede
     After the enactment a denial only stops the run, because the law is enacted and a corrected policy lets the run
     close.
     """
-    evidence = {"policy": permit.record()}
-    if isinstance(problem, PolicyDenied) and gate.from_state is State.LIFECYCLE_ENACTED:
-        return GateRefused(
-            status="needs_approval", code=problem.code, reason=str(problem), state="stopped_unavailable_policy",
-            evidence=evidence,
-        )  # fmt: skip
-    if isinstance(problem, PolicyDenied):
-        return GateRefused(
-            status="failed", code=problem.code, reason=str(problem), state="failed_policy", evidence=evidence
-        )
-    return GateRefused(
-        status="needs_approval", code=problem.code, reason=str(problem), state=f"stopped_policy_{gate.phase}",
-        evidence={**evidence, "tier": problem.tier},
-    )  # fmt: skip
+    evidence: dict[str, Any] = {"policy": permit.record()}
+    status: GateStatus = "needs_approval"
+    if isinstance(problem, ApprovalNeeded):
+        state, evidence = f"stopped_policy_{gate.phase}", {**evidence, "tier": problem.tier}
+    elif gate.from_state is State.LIFECYCLE_ENACTED:
+        state = "stopped_unavailable_policy"
+    else:
+        status, state = "failed", "failed_policy"
+    return GateRefused(status=status, code=problem.code, reason=str(problem), state=state, evidence=evidence)
 
 
 def _not_opened(answer: NotOpened) -> GateRefused:
@@ -279,7 +277,7 @@ def _refuse(deps: Deps, attempt: tx.Attempt, refusal: GateRefused, *, report: di
 def sealed_outcome(deps: Deps, gate: Gate, sealed: tx.Sealed) -> GateOutcome:
     """Publish the documents that the receipt left in the outbox, then answer from the receipt."""
     try:
-        kb_id, sha256 = publish_report(deps, gate.role, sealed)
+        kb_id, sha256 = deps.publish_report(deps, gate.role, sealed)
     except CutterError as problem:
         # The write is sealed, so an unavailable knowledge base must not fail it. The next gate publishes the waiting
         # documents.

@@ -70,8 +70,6 @@ class LostBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutOfRun:
-    """A document about a run that was put into the knowledge base."""
-
     run_id: str
     kb_id: str
     sha256: str
@@ -79,8 +77,6 @@ class PutOfRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutOfBatch:
-    """A document about a batch that was put into the knowledge base."""
-
     batch_id: str
     kb_id: str
 

@@ -39,8 +39,8 @@ from cutter import limits
 from cutter.catalogue import Role
 from cutter.domain.next_step import StepFacts, next_step
 from cutter.domain.run_state import RunState
-from cutter.errors import CutterError, Refused, Unavailable
-from cutter.messages import EscalateInput, Reconciled, ResumeInput
+from cutter.errors import CutterError, ProgrammingError, Refused, Unavailable
+from cutter.messages import EscalateInput, Reconciled, ReconcileInput, ResumeInput
 from cutter.settings import Settings
 from cutter.storage.pools import session
 from cutter.storage.queries import query
@@ -105,6 +105,16 @@ class Reconciliation:
             "batches_without_workflow": [asdict(batch) for batch in self.batches_without_workflow],
             "foreign": [asdict(stranger) for stranger in self.foreign],
         }
+
+
+def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
+    """Do the same as `cutter reconcile`. The activity is idempotent, decides nothing about a run, and never touches a
+    run whose workflow is open.
+    """
+    del input  # a stranger may schedule this activity with any input
+    if deps.reconcile_once is None:
+        raise ProgrammingError("this process has no Temporal client to look with")
+    return deps.reconcile_once()
 
 
 def reconciler(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:

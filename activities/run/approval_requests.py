@@ -11,7 +11,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from activities import approval_judge, effects
+from activities import approval_judge, effects, permission
 from activities.outbox import publish, publish_now
 from activities.run.request_document import request_document
 from activities.worker.dependencies import Deps
@@ -74,15 +74,20 @@ def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
         asked = ask(connection, input.run_id, input.gate, ids.derived(input.run_id, "change_set"))
         if isinstance(asked, NotOpened):
             connection.rollback()
-            return _not_requested(input, asked)
+            code, drift = asked.code, asked.drift
+            if drift is not None:
+                return OpenedRequest(status="drift", gate=input.gate, code=drift.dimension, reason=drift.reason)
+            if asked.status == "stopped":
+                return OpenedRequest(status="stopped", gate=input.gate, code=code, reason=asked.reason)
+            return OpenedRequest(status="refused", gate=input.gate, code=code, reason=code)
         request, policy = asked.request, asked.policy
-        context = effects.of_run(asked.facts.run, asked.facts.pins, asked.facts.now, input.gate)
+        context = permission.of_run(asked.facts.run, asked.facts.pins, asked.facts.now, input.gate)
         ahead = _effects_ahead(asked, input.gate)
         tier = approval_judge.tier_asked(request.tier, permit(asked.policy, ahead))
         try:
             if denied := never_allowed(asked.policy, ahead):
                 raise PolicyDenied(denied.why)
-            effects.require(context, effects.decided(deps, context, (KB_PUT,), asked.policy))
+            permission.require(context, permission.decided(deps, context, (KB_PUT,), asked.policy))
             if asked.new:
                 # The signatures of a rehearsal are for both gates of the live run.
                 signed = ahead if asked.facts.run.mode == "live" else _effects_ahead(asked, *Sovereign)
@@ -116,20 +121,11 @@ def _effects_ahead(asked: Asked, *sovereigns: str) -> list[ProposedAction]:
     """
     facts = asked.facts
     return [
-        effects.of_run(facts.run, facts.pins, facts.now, gate.name).proposed(operation)
+        permission.of_run(facts.run, facts.pins, facts.now, gate.name).proposed(operation)
         for gate in GATES
         if stands_on(gate) in sovereigns and gate.from_state is not State.LIFECYCLE_ENACTED
         for operation in operations_at(gate.name)
     ]
-
-
-def _not_requested(input: RequestInput, answer: NotOpened) -> OpenedRequest:
-    if answer.drift is not None:
-        drift = answer.drift
-        return OpenedRequest(status="drift", gate=input.gate, code=drift.dimension, reason=drift.reason)
-    if answer.status == "stopped":
-        return OpenedRequest(status="stopped", gate=input.gate, code=answer.code, reason=answer.reason)
-    return OpenedRequest(status="refused", gate=input.gate, code=answer.code, reason=answer.code)
 
 
 def _view(

@@ -1,5 +1,6 @@
-"""IO: registers a run or finds it. Each workflow of a run begins with this activity, also after Temporal's data was
-lost.
+"""IO: registers a run or finds it, and ends a run that writes nothing: a rehearsal, or a run of an enacted version.
+
+Each workflow of a run begins by registering it, also after Temporal's data was lost.
 """
 
 from __future__ import annotations
@@ -7,19 +8,22 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 
 from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter, ValidationError
 from temporalio import activity
 
 from activities.gates.runner import facts_of
+from activities.outbox import publish
 from activities.run.escalate import command_of
 from activities.worker.dependencies import Deps
 from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict
-from cutter.messages import BeginInput, Caps, RunView
+from cutter.messages import NOT_SO, BeginInput, Caps, FinishInput, RunFinished, RunView
 from cutter.registration import Registration, caps_of, mint_run_id
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
+from cutter.storage.run_evidence import sidecar_now
 
 
 def begin_run(deps: Deps, input: BeginInput) -> RunView:
@@ -59,11 +63,9 @@ def view_of(sidecar: RunSidecar) -> RunView:
     """
     run = sidecar.run
     pinned = {field.name: run.caps[field.name] for field in fields(Caps) if run.caps.get(field.name) is not None}
-    if "retry_delays_seconds" in pinned:
-        pinned["retry_delays_seconds"] = tuple(pinned["retry_delays_seconds"])
     try:
-        caps = Caps(**pinned)
-    except ValueError:
+        caps = TypeAdapter(Caps).validate_python(pinned)
+    except ValidationError:
         caps = Caps()
     return RunView(
         run_id=run.run_id,
@@ -76,3 +78,14 @@ def view_of(sidecar: RunSidecar) -> RunView:
         facts=facts_of(sidecar.pins),
         next_command=command_of(sidecar),
     )
+
+
+def finish_run(deps: Deps, input: FinishInput) -> RunFinished:
+    """Record the outcome if an attempt of a gate had it. Any other outcome gets the answer `not_so`."""
+    with translated(), deps.pool(Role.READ).connection() as connection:
+        sidecar = sidecar_now(connection, input.run_id)
+        if not any(attempt.outcome == input.outcome for attempt in sidecar.attempts):
+            return RunFinished(state=sidecar.run.state, code=NOT_SO)
+        connection.execute("select cutter_governance.fn_run_outcome(%s, %s)", (input.run_id, input.outcome))
+    publish(deps, Role.READ, input.run_id)
+    return RunFinished(state="", code=input.outcome)

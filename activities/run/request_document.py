@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from activities import approval_judge, effects
-from activities.effects import Context, Put
+from activities.effects import Put
 from activities.gates.pinned_source import mark_pinned, plan_pinned, require_pinned, revision_pinned
+from activities.permission import Context
 from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter import limits
 from cutter.approvals.policy import Tier

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 from psycopg.types.json import Jsonb
 
-from activities import approval_judge, effects
+from activities import approval_judge, permission
 from activities.outbox import publish
 from activities.worker.dependencies import Deps
 from cutter.approvals import schema
@@ -33,8 +33,8 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
     state = void_state(verdict.statement.reason or "")
     with translated(), deps.pool(Role.EXEC).connection() as connection:
         pins = call(connection, dict, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
-        context = effects.of_run(facts.run, pins, facts.now, None)
-        permit = effects.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), effect_policy.in_force(connection))
+        context = permission.of_run(facts.run, pins, facts.now, None)
+        permit = permission.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), effect_policy.in_force(connection))
         if permit.denied is not None:
             connection.rollback()
             return VoidResult(state="", code=PolicyDenied.code, reason=permit.denied.why)

@@ -10,12 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cutter.catalogue import Role, WorkerRole
-from cutter.domain.frozen_history import FrozenHistory
 from cutter.domain.run_record import RunRecord
 from cutter.errors import ProgrammingError
 from cutter.kb import folder as kb_folder
-from cutter.kb.store import Store
-from cutter.messages import Reconciled
 from cutter.settings import Settings
 from cutter.storage.pools import SCRATCH, Pool, open_pool
 
@@ -23,6 +20,10 @@ if TYPE_CHECKING:
     # A gate loads only the modules that it needs.
     from activities.worker.batch_watch import Watches
     from activities.worker.signing_key import Signer
+    from cutter.domain.frozen_history import FrozenHistory
+    from cutter.kb.store import Store
+    from cutter.messages import Reconciled
+    from cutter.storage.gate_transaction import Sealed
 
 ROLES_OF = {
     WorkerRole.CUTTER: (Role.READ, Role.BACKUP),
@@ -41,7 +42,8 @@ class Deps:
     `build_id` names the code that the worker runs; it is empty if the process drives no workflow. `history` freezes the
     digest of the history of the workflow that called an activity (`activities.worker.history_digest`). It is None
     outside a workflow. `reconcile_once` runs the reconciler once, and `wake_batch` lets a batch's workflow look at its
-    documents; both need a Temporal client.
+    documents; both need a Temporal client. `publish_report` puts the documents that a sealed gate left in the outbox,
+    and answers with the (KB id, sha256) of its report (`activities.outbox`).
     """
 
     settings: Settings
@@ -52,6 +54,7 @@ class Deps:
     kb: Store
     signer: Callable[[], Signer]
     watches: Watches
+    publish_report: Callable[[Deps, Role, Sealed], tuple[str, str]]
     build_id: str = ""
     history: Callable[[], FrozenHistory | None] = lambda: None
     reconcile_once: Callable[[], Reconciled] | None = None

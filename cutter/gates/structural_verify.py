@@ -34,11 +34,9 @@ class StoredUnit:
 
     @property
     def body_sha256(self) -> str:
-        """The digest of the stored text."""
         return self.content_hash if self.body is None else sha256_hex(self.body)
 
     def has_text_of(self, row: PlanRow) -> bool:
-        """Whether the stored text is the planned one."""
         return self.body_sha256 == row.body_sha256 if self.body is None else self.body == row.body
 
 

@@ -84,6 +84,9 @@ def rooms(connection: Connection, tenants: Sequence[str]) -> list[Room]:
     return ROOMS.all(connection, {"tenants": list(tenants)})
 
 
-def state_and_mode(connection: Connection, batch_id: str) -> BatchMoment | None:
-    """The state and the mode of a registered batch. None if the database has no such batch."""
-    return MOMENT.first(connection, {"batch_id": batch_id})
+def state_and_mode(connection: Connection, batch_id: str) -> BatchMoment:
+    """The state and the mode of a batch. Raises STOP_BATCH_NOT_FOUND if the database has no such batch."""
+    moment = MOMENT.first(connection, {"batch_id": batch_id})
+    if moment is None:
+        raise unknown(batch_id)
+    return moment

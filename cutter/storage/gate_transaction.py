@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any, LiteralString
+from typing import TYPE_CHECKING, Any, LiteralString
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -20,12 +20,15 @@ from cutter.gates.report import GateReport
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.storage import effect_policy
 from cutter.storage.answers import NotOpened
-from cutter.storage.approval_facts import FACTS, ApprovalFacts
 from cutter.storage.faults import translated
 from cutter.storage.pools import Connection, Pool, single
 from cutter.storage.records import Rows, T, the_row
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
+
+if TYPE_CHECKING:
+    # Only the two gates that judge approvals load them.
+    from cutter.storage.approval_facts import ApprovalFacts
 
 Read = tuple[Rows[Any], Mapping[str, Any]]
 """A named query and its parameters."""
@@ -124,16 +127,19 @@ class OpenGate:
 
 
 def begin_attempt(
-    pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_seconds: int
+    pool: Pool, gate: Gate, run_id: str, *, worker: str, lease_seconds: int, facts: Rows[ApprovalFacts] | None = None
 ) -> Attempt | Sealed | RunClosed:
-    """Register an attempt, or find the sealed receipt. It takes one round trip and commits at once."""
-    facts = None
+    """Register an attempt, or find the sealed receipt. It takes one round trip and commits at once.
+
+    `facts` is the query of the facts by which a gate judges approvals.
+    """
+    judged = None
     with single(pool) as connection, connection.pipeline():
         attempted = connection.cursor(row_factory=scalar_row).execute(
             "select cutter_governance.fn_gate_attempt(%s, %s, %s, %s)", (run_id, gate.name, worker, lease_seconds)
         )
-        if gate.sovereign is not None:
-            facts = FACTS.sent(connection, {"run_id": run_id, "gate": gate.sovereign.value})
+        if facts is not None and gate.sovereign is not None:
+            judged = facts.sent(connection, {"run_id": run_id, "gate": gate.sovereign.value})
         policy = effect_policy.TEXT.sent(connection)
     answer = _json(attempted.fetchone())
     if answer["status"] == "registered":
@@ -146,7 +152,7 @@ def begin_attempt(
             prev_hash=answer["prev_hash"],
             now=answer["now"],
             policy=effect_policy.of(policy),
-            approval_facts=the_row(FACTS.name, facts) if facts else None,
+            approval_facts=the_row(facts.name, judged) if facts and judged else None,
             approvers=answer["approvers"],
             needed=answer["needed"],
         )

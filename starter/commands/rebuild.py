@@ -16,11 +16,11 @@ from typing import Annotated, Any
 
 import typer
 
-from activities import effects
+from activities import effects, permission
 from activities.batch.folder import project_batch
-from activities.effects import Context
 from activities.gates.closeout import index_entry
 from activities.outbox import done, project
+from activities.permission import Context
 from activities.worker.dependencies import Deps, folder_of
 from cutter import log_lines as logs
 from cutter.catalogue import Role
@@ -122,7 +122,7 @@ def rebuild_run(deps: Deps, run_id: str) -> View:
     """Write one run's folder and put its documents. A document whose name holds other bytes is listed as a conflict."""
     sidecar = run_rows.sidecar(deps.settings, run_id)
     project(deps, sidecar)
-    context = effects.of_run(sidecar.run, sidecar.pins, _clock(deps.settings), None)
+    context = permission.of_run(sidecar.run, sidecar.pins, _clock(deps.settings), None)
     every = list(documents_of(deps.settings, sidecar))
     documents, conflicts = _put_all(deps, context, every)
     asked = {request.kb_id for request in sidecar.requests if request.status == "requested"}
@@ -147,7 +147,7 @@ def rebuild_batch(deps: Deps, batch_id: str) -> View:
     with session(deps.settings, Role.READ) as connection:
         rows = OF_BATCH.all(connection, {"batch_id": ids.batch_id(batch_id)})
     bodies = ((row.kb_id, row.body.encode(), row.sha256) for row in rows)
-    documents, conflicts = _put_all(deps, effects.of_batch(_clock(deps.settings), batch_id), bodies)
+    documents, conflicts = _put_all(deps, permission.of_batch(_clock(deps.settings), batch_id), bodies)
     folder, has_queue = project_batch(deps, batch_id)
     return {
         "batch_id": batch_id, "folder": str(folder), "documents": documents, "conflicts": conflicts,

@@ -25,6 +25,7 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.outbox import publish_report
 from activities.reconciler import runs as reconciler_runs
 from activities.reconciler.runs import Reconciliation
 from activities.worker.batch_watch import Watches
@@ -127,6 +128,7 @@ def reading_deps(settings: Settings) -> Iterator[Deps]:
             kb=Store(settings.kb),
             signer=_no_signer,
             watches=Watches(),
+            publish_report=publish_report,
         )
     finally:
         pool.close()

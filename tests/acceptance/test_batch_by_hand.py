@@ -1,4 +1,4 @@
-"""A batch by `temporal` and `gpg` alone: started from its folder, approved as its overview says, asked, stopped."""
+"""A batch by `temporal` and `gpg` alone: approved as its overview says, asked, stopped."""
 
 from __future__ import annotations
 
@@ -52,15 +52,13 @@ def approve_by_hand(stack: Stack, batch: Any, overview: Path, folder: Path) -> s
     return request.shell(stack, folder, command[0])
 
 
-def test_a_batch_is_started_approved_asked_and_stopped_by_temporal_alone(standing: Stack, tmp_path: Path) -> None:
+def test_a_batch_is_approved_asked_and_stopped_by_temporal_alone(standing: Stack, tmp_path: Path) -> None:
     for name in DOCUMENTS:
         standing.add(name, law(4))
     batch_id = str(uuid_utils.uuid7())
-    folder = standing.state / "batches" / batch_id
-    folder.mkdir(parents=True)
-    (folder / "queue.yaml").write_bytes(queue_yaml([{"document_id": name} for name in DOCUMENTS], batch_id))
-    standing.temporal("workflow", "start", "--type", "Batch", "--task-queue", "cutter-cutter",
-                      "--workflow-id", f"batch/{batch_id}", "--input", json.dumps({"batch_id": batch_id}))  # fmt: skip
+    queue = tmp_path / "queue.yaml"
+    queue.write_bytes(queue_yaml([{"document_id": name} for name in DOCUMENTS], batch_id))
+    standing.json("orchestrate", "batch", "--queue", str(queue))
     wait(lambda: shows(standing, batch_id, "batch_awaiting_cut_authz_set"), seconds=90, what="SG_1")
     shown = query(standing, batch_id)
     overview = standing.state / "kb" / shown["overview"]

@@ -63,7 +63,7 @@ def test_no_word_of_the_law_is_in_search_attributes_or_answers_to_queries(marked
         answers = [marked.temporal("workflow", "describe", "-w", f"document/{document}", "-o", "json").stdout]
         answers += [
             marked.temporal("workflow", "query", "-w", f"document/{document}", "--name", name).stdout
-            for name in ("status", "request", "sidecar", "__temporal_workflow_metadata")
+            for name in ("status", "request", "__temporal_workflow_metadata")
         ]
         for text in [part for answer in answers for part in (answer, *decoded_text(answer))]:
             assert not words_in(text), f"{document}: {around(text)}"

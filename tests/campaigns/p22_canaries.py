@@ -42,7 +42,7 @@ from tests.support.processes import CUTTER_WORKER, Stack, kill, stack, wait
 
 WAIT_SECONDS = 240
 CUT, LIFECYCLE, DONE = "awaiting_cut_authorization", "awaiting_lifecycle_authorization", "closeout_reported"
-QUERIES = ("status", "request", "sidecar", "__temporal_workflow_metadata")
+QUERIES = ("status", "request", "__temporal_workflow_metadata")
 
 SINKS = ("histories", "search attributes and queries", "Temporal's files", "logs", "printed", "temporary files",
          "run folders", "knowledge base")  # fmt: skip

@@ -18,8 +18,7 @@ from tests.support.clock_workflow import ClockWorkflow
 from tests.support.sandbox import sandbox
 from workflows.batch import Batch
 from workflows.document_run import DocumentRun
-from workflows.revoke_approval import RevokeApproval
-from workflows.void_run import VoidRun
+from workflows.short_workflows import RevokeApproval, VoidRun
 
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in HISTORIES.glob("*.json.gz"))
 HISTORIES_MIN = 57

@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uuid_utils
 from structlog.testing import capture_logs
 
 from activities.batch.folder import follow_batch, project_batch
-from activities.batch.register import begin_batch
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents
@@ -25,7 +23,6 @@ from cutter.errors import Refused
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.lifecycle.validation import Finding, Validation
-from cutter.messages import BatchInput
 from cutter.projections import batch_folder as projection
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.projections import batch_queue_file
@@ -191,22 +188,6 @@ async def test_what_was_signed_before_stands_beside_the_queue(stack: Stack) -> N
         "ICX-B-1.md": b"statement", "ICX-B-1.md.asc": b"signature",
     }  # fmt: skip
     assert not (folder / "SG2-pre-batched-approvals").exists()
-
-
-async def test_a_batch_that_temporal_starts_takes_the_approvals_that_lie_beside_its_queue(stack: Stack) -> None:
-    """Seed 001 §7: queue and approvals are in the batch's own folder, and nobody has typed a command."""
-    batch_id = str(uuid_utils.uuid7())
-    folder = stack.settings.batches / batch_id
-    approvals = folder / "SG2-pre-batched-approvals"
-    approvals.mkdir(parents=True)
-    (folder / "queue.yaml").write_bytes(support.queue_yaml(support.small_laws(stack, 1), batch_id))
-    for name in ("ICX-B-1.md", "ICX-B-1.md.asc", "unsigned.md"):
-        (approvals / name).write_bytes(name.encode())
-    with reading_deps(stack.settings) as deps:
-        await asyncio.to_thread(begin_batch, deps, BatchInput(batch_id=batch_id, starter="olga"))
-    kb, name = Store(stack.settings.kb), documents.pre_batched(batch_id, support.LIFECYCLE, "ICX-B-1")
-    assert (kb.get(name), kb.get(f"{name}.asc")) == (b"ICX-B-1.md", b"ICX-B-1.md.asc")
-    assert not kb.exists(name.replace("ICX-B-1", "unsigned")), "without a signature it approves nothing"
 
 
 async def test_a_queue_comes_back_from_the_knowledge_base_only_when_it_is_the_registered_one(stack: Stack) -> None:

@@ -16,7 +16,7 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
-from activities import effects
+from activities import permission
 from activities.gates.backup import refresh_backup
 from cutter import limits
 from cutter.backup.restore import read_record
@@ -294,9 +294,9 @@ def test_a_point_needs_the_rule_that_allows_backups(made: runs.Deployment) -> No
     runs.in_force(made.settings, "connector: backup, verdict: deny")
     assert made.gate("IG_backup", run_id).state == "failed_policy"
     deps = made.deps[WorkerRole.CUTTER]
-    context = effects.of_run(RunRecord.of(made.run_row(run_id)), {}, datetime.now(UTC), "IG_backup")
+    context = permission.of_run(RunRecord.of(made.run_row(run_id)), {}, datetime.now(UTC), "IG_backup")
     with pytest.raises(PolicyDenied):
-        effects.required(deps, context, BACKUP_TAKE)
+        permission.required(deps, context, BACKUP_TAKE)
 
 
 def test_a_database_that_the_superuser_has_not_prepared_fails_with_the_remedy(

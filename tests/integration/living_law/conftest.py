@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -61,7 +61,7 @@ class At:
         law = base_of(pins, LAW.all(connection, {"run_id": self.run_id}))
         assert law is not None
         calls = revision_calls(plan_revision(cut, law), self.run_id, "cutter_exec/DOT-991/test-cut")
-        sent = [replace(call, **changed) if call.operation == "revise" else call for call in calls]
+        sent = [{**call, **changed} if call["operation"] == "revise" else call for call in calls]
         return write_rows(connection, self.run_id, sent)
 
     def enact(self, connection: Connection, *, without: str = "") -> Sequence[str]:

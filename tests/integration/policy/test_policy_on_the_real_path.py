@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from activities import effects
+from activities import effects, permission
 from activities.backup_effects import RECORDED, receipt_of
 from activities.gates import closeout as closeout_gate
 from activities.gates.backup import refresh_backup
@@ -485,8 +485,8 @@ def test_a_void_is_denied_and_carried_out_when_the_policy_allows_it_again(deploy
 # --- receipts ---------------------------------------------------------------------------------------------------------
 
 
-def here(made: Deployment) -> effects.Context:
-    return effects.of_batch(made.database.value("select clock_timestamp()"), "b")
+def here(made: Deployment) -> permission.Context:
+    return permission.of_batch(made.database.value("select clock_timestamp()"), "b")
 
 
 def test_a_document_s_name_with_other_bytes_is_refused_with_both_hashes(deployment: Deployment) -> None:
@@ -530,7 +530,7 @@ def test_an_allowed_document_s_receipt_says_by_which_rule(deployment: Deployment
 def test_a_backup_s_name_for_another_key_is_refused_with_both_hashes(deployment: Deployment) -> None:
     """Seeds 002 "Execution Command Boundary", 003 §4.2."""
     deps, context = deployment.deps[WorkerRole.CUTTER], here(deployment)
-    rule = effects.required(deps, context, BY_KEY[Connector.BACKUP, "take"])
+    rule = permission.required(deps, context, BY_KEY[Connector.BACKUP, "take"])
     taken = replace(RECORD, artifact_id="x/pre_write.gpg", recipient="A" * 40)
     other = replace(taken, recipient="0" * 40)
     hashes = [
