@@ -779,12 +779,6 @@ ORPHAN_SECONDS = 1
 PROGRAM_VERSION_SECONDS = 30
 """The time for a program to answer with its version. A program of 250 MB on a slow disk needs a few seconds."""
 
-TEMPORAL_DOWNLOAD_SECONDS = 1_800
-"""The time for the download of the Temporal server: about 50 MB, which a line of 30 kB/s brings in half an hour."""
-
-DOWNLOAD_STALL_SECONDS = 15
-"""The time without a byte after which a download is given up. Then the next way is tried."""
-
 TEMPORAL_START_SECONDS = 90
 """The time until a local Temporal server answers. It usually needs 2 to 4 s."""
 

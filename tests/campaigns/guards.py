@@ -1322,10 +1322,6 @@ MARKING = _of(
     ("a range taken for a letter", ")(?=[ \\t\\u00a0]*(?:$|[.:)\\]–—]|", ")(?=|(?:[ \\t\\u00a0]*(?:$|[.:)\\]–—])|",
      "::test_a_letter_after_a_blank_is_of_the_number_only_at_its_end"),
 ) + _of(
-    "cutter/stack/temporal.py", "unit/starter/test_imports_of_the_folder.py",
-    ("a module from the folder of the command", 'SDK_DOWNLOAD = (sys.executable, "-P", "-m",',
-     'SDK_DOWNLOAD = (sys.executable, "-m",', "::test_the_download_of_temporal_imports_nothing_from_the_folder"),
-) + _of(
     "cutter/marking/doubtful_lines.py", "unit/marking/test_numbers_first.py",
     ("a heading in a sentence",
      "if quoted or not (lines.is_blank(before) or lines.lines[before].rstrip().endswith(_ENDS)):",
