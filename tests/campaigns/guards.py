@@ -2253,18 +2253,6 @@ HOSTS = (
          "::test_a_store_that_answers_with_other_bytes_fails"),
     ),
     *_of(
-        "starter/operator/ahead_of_database.py", "integration/storage/test_ahead_of_database.py",
-        ("a run whose worker stores something now", "        if run is not None and not run.rests:",
-         "        if False:", "::test_a_run_that_moves_is_left_alone"),
-        ("a statement that is not yet judged", " and signature_of(name) not in there]", "]",
-         "::test_of_a_known_run_only_what_is_unknown_or_other_is_ahead"),
-    ),
-    *_of(
-        "cutter/kb/write_once.py", "unit/kb/test_set_aside.py",
-        ("a copy with other bytes", "        if _digest(store.objects.chunks(aside)) != sha256:", "        if False:",
-         "::test_an_object_stays_if_its_copy_has_other_bytes"),
-    ),
-    *_of(
         "cutter/storage/faults.py", "unit/storage/test_faults.py",
         ("a pooler that looks like an outage", "        if any(words in line for words in _OF_POOLERS):",
          "        if False:", "::test_a_refusal_by_a_pooler_names_the_pooler_and_what_to_change"),

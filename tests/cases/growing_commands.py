@@ -114,7 +114,7 @@ NOT_TYPED = {
     "search-attributes": TEMPORAL,
 }
 """The commands that no step types, with the reason. With no run named, `audit export`, `rebuild` and `law site` are for
-everything too, as is `reconcile --stores`."""
+everything too."""
 
 
 def commands() -> set[str]:
