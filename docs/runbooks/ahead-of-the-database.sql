@@ -14,6 +14,10 @@ with object as (
         substring(line from 'ictr-\d{8}T\d{6}Z-[0-9a-f-]{36}') as run_id,
         substring(line from '/v[0-9a-f]{16}-automation-cut-\d{8}-(\d{4}-[0-9a-f]{12})/') as mark
     from stored
+), known as (
+    select run_id from cutter_governance.run
+    union
+    select run_id from object where run_id is not null
 ), recorded as (
     select run_id, kb_id as name, sha256 from cutter_governance.outbox
     union all
@@ -21,12 +25,13 @@ with object as (
     from cutter_governance.action_receipt where connector in ('kb', 'backup', 'evidence')
 ), owned as (
     select o.sha256, o.place, o.store, o.name, regexp_replace(o.name, '\.asc$', '') as base, r.document_id, r.state,
-        coalesce(r.run_id, o.run_id, 'run ' || o.mark) as run_id, r.run_id is null as lost,
+        coalesce(k.run_id, 'run ' || o.mark) as run_id, r.run_id is null as lost,
         r.ended_at is null and r.state ~ '^(stopped_|awaiting_)' as waits
     from object o
-    left join cutter_governance.run r
-        on case when o.mark is null then r.run_id = o.run_id
-            else substr(r.run_id, 15, 4) || '-' || right(r.run_id, 12) = o.mark end
+    left join known k
+        on case when o.mark is null then k.run_id = o.run_id
+            else substr(k.run_id, 15, 4) || '-' || right(k.run_id, 12) = o.mark end
+    left join cutter_governance.run r on r.run_id = k.run_id
     where coalesce(o.mark, o.run_id) is not null
 )
 select o.place, o.document_id, o.run_id, coalesce(o.state, 'no such run')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,11 +69,19 @@ def test_nothing_is_ahead_of_a_database_that_lost_nothing(made: runs.Deployment,
 def test_a_lost_run_is_ahead_whole(made: runs.Deployment, waits: runs.Driven) -> None:
     documents = kb_of(made, waits.run_id)
     forgotten(made, waits.run_id)
-    ahead = found(made)
-    mark = f"run {waits.run_id[14:18]}-{waits.run_id[-12:]} no such run"
-    assert set(ahead) == {mark, f"{waits.run_id} no such run"}
-    assert ahead[mark] == {f"kb/{name}" for name in documents}
-    assert {name.rpartition("/")[0] for name in ahead[f"{waits.run_id} no such run"]} >= {f"runs/{waits.run_id}"}
+    (names,) = found(made).values()
+    assert set(found(made)) == {f"{waits.run_id} no such run"}
+    assert names >= {f"kb/{name}" for name in documents}
+    assert {name.partition("/")[0] for name in names} == {"kb", "runs"}
+
+
+def test_a_lost_run_without_artifacts_is_found_by_the_folder_of_its_documents(
+    made: runs.Deployment, waits: runs.Driven
+) -> None:
+    forgotten(made, waits.run_id)
+    shutil.rmtree(made.settings.artifacts.removeprefix("file://") + f"/{waits.run_id}")
+    names = [name for several in found(made).values() for name in several]
+    assert {f"kb/{name}" for name in kb_of(made, waits.run_id)} <= set(names)
 
 
 def test_of_a_known_run_only_what_is_unknown_or_other_is_ahead(made: runs.Deployment, waits: runs.Driven) -> None:
