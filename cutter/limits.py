@@ -134,9 +134,6 @@ SIGNED_BEFORE_SIGNATURE_MINUTES = 30
 SIGNED_AFTER_SIGNATURE_SECONDS = 60
 """The time by which a statement's signed_utc may be before or after the signature's own time."""
 
-GPG_ANSWER_SECONDS = 20.0
-"""The time for a question to gpg that needs no data (list keys, start the agent), or for a program's version."""
-
 POLICY_BYTES_MAX = 256 * 1024
 """The size of an epoch of approvers.yaml. One with hundreds of approvers has less than 100 KiB."""
 

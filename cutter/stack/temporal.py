@@ -34,16 +34,12 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """The `address` of an existing server, or the `path` of a program and its `version` (the bracket of --version).
-
-    `tried` has one sentence for each way that did not work before.
-    """
+    """The `address` of an existing server, or the `path` of a program and its `version` (the bracket of --version)."""
 
     how: How
     address: str | None = None
     path: Path | None = None
     version: str = ""
-    tried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +56,7 @@ def resolve(*, address: str | None = None) -> Resolution:
     for how, place in ((How.PATH, shutil.which("temporal")), (How.ENVIRONMENT, installed())):
         answer = "not there" if place is None else program(Path(place))
         if isinstance(answer, _Program):
-            return Resolution(how=how, path=answer.path, version=answer.version, tried=tuple(tried))
+            return Resolution(how=how, path=answer.path, version=answer.version)
         tried.append(f"{how}: {answer}")
     raise Unavailable(
         f"no Temporal server. Tried: {'; '.join(tried)}. Put the `temporal` program {TEMPORAL_CLI} on PATH, or set "

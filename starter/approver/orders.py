@@ -218,7 +218,7 @@ async def _carried_out(settings: Settings, run: RunRecord, order: VoidInput | Re
         )
         return await handle.result()
     except WorkflowAlreadyStartedError:
-        await foreign.refuse(client, short.id)
+        await foreign.ours_open(client, short.id)
         raise Refused(
             f"a {short.name} of {run.run_id} is under way: see",
             then=f"cutter status {run.run_id}",

@@ -75,7 +75,7 @@ def test_the_locked_wheel_brings_the_tested_server() -> None:
 @pytest.mark.parametrize(
     ("version", "reason"), [(OLD, "too old"), (BARE, "carries no server"), ("", "carries no server")]
 )
-def test_one_on_path_that_will_not_do_is_passed_over_and_it_is_told(
+def test_one_on_path_that_will_not_do_is_passed_over_and_named_if_there_is_no_other(
     machine: Path, version: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server(machine / "bin" / "temporal", version)
@@ -83,7 +83,9 @@ def test_one_on_path_that_will_not_do_is_passed_over_and_it_is_told(
     monkeypatch.setattr(temporal, "installed", lambda: wheels)
     resolution = resolve()
     assert (resolution.how, resolution.path) == (How.ENVIRONMENT, wheels)
-    assert reason in resolution.tried[0]
+    monkeypatch.setattr(temporal, "installed", lambda: None)
+    with pytest.raises(Unavailable, match=reason):
+        resolve()
 
 
 @pytest.mark.parametrize(
