@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from activities import effects, permission
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.backup import archiver, take
+from cutter.backup import archiver
+from cutter.backup.pipeline import Deadline
 from cutter.backup.record import RESTORE_POINT, BackupRecord, BackupRefusal, Proved
+from cutter.backup.restore import restore_check
+from cutter.backup.take import take
 from cutter.catalogue import Role
 from cutter.domain import restore_point
 from cutter.domain.digests import canonical_digest
@@ -17,6 +20,7 @@ from cutter.domain.run_record import RunRecord
 from cutter.errors import ProgrammingError
 from cutter.policy.command import BACKUP_TAKE, Command
 from cutter.storage.faults import translated
+from cutter.storage.pools import SCRATCH
 from cutter.storage.records import parsed
 from cutter.types import Json
 
@@ -55,12 +59,19 @@ def back_up(deps: Deps, run: RunRecord, artifact_id: str, recipient: str) -> Pro
         if isinstance(marked, BackupRefusal):
             return marked
         point = marked
-    return take.back_up(
-        pools=deps.pools, document_id=run.document_id, docprefix=run.docprefix, gpg_home=settings.key_home("backup"),
+    # The gate's transaction needs the rest of the cap.
+    home, deadline = settings.key_home("backup"), Deadline(settings.cap_seconds("backup") * 0.9)
+    record = take(
+        source=deps.pool(Role.BACKUP), document_id=run.document_id, docprefix=run.docprefix, gpg_home=home,
         recipient_fingerprint=recipient, artifacts_url=settings.artifacts, artifact_id=artifact_id,
-        # The gate's transaction needs the rest of the cap.
-        deadline_seconds=settings.cap_seconds("backup") * 0.9, restore_point=point,
+        deadline=deadline, restore_point=point,
     )  # fmt: skip
+    if isinstance(record, BackupRefusal):
+        return record
+    report = restore_check(
+        record=record, artifacts_url=settings.artifacts, scratch=deps.pools[SCRATCH], gpg_home=home, deadline=deadline
+    )
+    return report if isinstance(report, BackupRefusal) else Proved(record=record, report=report)
 
 
 def receipt_of(context: permission.Context, taken: BackupRecord, rule: permission.AllowingRule) -> Json:

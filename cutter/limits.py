@@ -114,8 +114,6 @@ SIGNED_LOOK_SECONDS = 60
 SIGNED_LOOK_STATEMENTS = 3
 """The number of statements about one document that such a session reads."""
 
-GPG_ANSWER_SECONDS = 20.0
-"""The time for a question to gpg that needs no data (list keys, start the agent), or for a program's version."""
 
 POLICY_BYTES_MAX = 256 * 1024
 """The size of an epoch of approvers.yaml. One with hundreds of approvers has less than 100 KiB."""
@@ -541,11 +539,6 @@ POLL_SECONDS = 0.05
 POSTGRES_START_SECONDS = 120
 """The time for the start of a database cluster, crash recovery included."""
 
-TEMPORAL_DOWNLOAD_SECONDS = 1_800
-"""The time for the download of the Temporal server: about 50 MB, which a line of 30 kB/s brings in half an hour."""
-
-DOWNLOAD_STALL_SECONDS = 15
-"""The time without a byte after which a download is given up. Then the next way is tried."""
 
 TEMPORAL_START_SECONDS = 90
 """The time until a local Temporal server answers. It usually needs 2 to 4 s."""

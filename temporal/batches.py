@@ -135,7 +135,7 @@ async def start(client: Client, batch_id: str, starter: str, *, adopt: bool = Tr
     """The batch's workflow, started now or already open. It looks at the batch once more before it closes. With `adopt`
     a new execution first opens the workflows of all open documents that have lost theirs.
     """
-    await foreign.refuse(client, names.batch_workflow_id(batch_id))
+    await foreign.ours_open(client, names.batch_workflow_id(batch_id))
     try:
         return await client.start_workflow(**_started(batch_id, starter, adopt=adopt), start_signal="look")
     except RPCError as problem:
@@ -162,7 +162,7 @@ async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str
 
     If the batch's workflow has ended, start it again for the update. Raises Conflict if it refused the update.
     """
-    await foreign.refuse(client, names.batch_workflow_id(batch_id))
+    await foreign.ours_open(client, names.batch_workflow_id(batch_id))
     arguments = _started(batch_id, starter)
     operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
     try:

@@ -7,7 +7,6 @@ reconciles a run asks this module first, and then addresses exactly that executi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -92,21 +91,6 @@ async def open_execution(client: Client, document_id: str) -> Execution | None:
         if problem.status is not RPCStatusCode.NOT_FOUND:
             raise unanswered(problem) from None
     return None
-
-
-async def every_open(client: Client) -> list[Execution]:
-    """The open workflows of all documents. Temporal's list may lack a very new one. Raises Unavailable."""
-    query = f"ExecutionStatus = 'Running' AND WorkflowType = '{names.DOCUMENT_RUN}'"
-    prefix = names.document_workflow_id("")
-    try:
-        listed = [execution.id async for execution in client.list_workflows(query) if execution.id.startswith(prefix)]
-    except RPCError as problem:
-        raise unanswered(problem) from None
-    executions = []
-    for workflow_id in listed:
-        with suppress(Refused):
-            executions.append(await open_execution(client, workflow_id.removeprefix(prefix)))
-    return [execution for execution in executions if execution is not None]
 
 
 async def open_execution_of(client: Client, run: Driven) -> Execution | None:

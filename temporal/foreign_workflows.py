@@ -82,22 +82,6 @@ class Foreign:
         return f"{self.workflow_id} is a workflow {origin}, which is not cutter's: remove it with `{self.command}`"
 
 
-async def under(client: Client, workflow_id: str) -> Foreign | None:
-    """The open foreign workflow under an id of cutter, or None. Raises Unavailable."""
-    execution = await _open(client, workflow_id)
-    return _foreign(client, execution) if execution is not None else None
-
-
-async def refuse(client: Client, workflow_id: str) -> None:
-    """Raise Refused if a foreign workflow is open under this id."""
-    await ours_is_open(client, workflow_id)
-
-
-async def ours_is_open(client: Client, workflow_id: str) -> bool:
-    """True if a workflow of cutter is open under this id. Raises Refused for a foreign one, and Unavailable."""
-    return await ours_open(client, workflow_id) is not None
-
-
 async def ours_open(client: Client, workflow_id: str) -> OpenWorkflow | None:
     """cutter's open workflow under this id, or None. Raises Refused for a foreign one, and Unavailable."""
     execution = await _open(client, workflow_id)
@@ -133,7 +117,7 @@ def run_id_of(settings: Settings, name: str) -> str:
 
 
 async def _refuse(settings: Settings, workflow_id: str) -> None:
-    await refuse(await connect(settings), workflow_id)
+    await ours_open(await connect(settings), workflow_id)
 
 
 async def _open(client: Client, workflow_id: str) -> OpenWorkflow | None:

@@ -84,7 +84,7 @@ async def start(client: Client, run: RunInput, turn: Priority | None = None) -> 
             priority=turn or names.priority(Urgency.INTERACTIVE),
         )
     except WorkflowAlreadyStartedError:
-        await foreign.refuse(client, names.document_workflow_id(run.document_id))
+        await foreign.ours_open(client, names.document_workflow_id(run.document_id))
         raise Refused(
             f"{run.document_id} has an open run: see", then=f"cutter status {run.document_id}", code="STOP_RUN_BUSY"
         ) from None
@@ -112,7 +112,7 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
     The workflow of a run that has just ended gets a moment to close.
     """
     until = time.monotonic() + limits.CLOSING_SECONDS
-    while await foreign.ours_is_open(client, names.document_workflow_id(document_id)):
+    while await foreign.ours_open(client, names.document_workflow_id(document_id)) is not None:
         run_id = open_run_of_document(settings, document_id)
         if run_id is not None:
             message = f"{document_id} has the open run {run_id}: see"

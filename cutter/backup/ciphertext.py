@@ -6,7 +6,6 @@ No plaintext reaches the disk, the ciphertext names exactly the pinned key, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from cutter import openpgp
 from cutter.backup.artifacts import RECORD_SUFFIX
@@ -19,17 +18,6 @@ from cutter.gpg_status import status_words
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.kb.write_once import Draft
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The name of an artifact in a store. Raises InvalidInput for a name that the store does not accept."""
-
-    store: Store
-    artifact_id: str
-
-    def __post_init__(self) -> None:
-        self.store.check(self.artifact_id)
 
 
 def write_sealed(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
@@ -85,13 +73,14 @@ def write_artifact(
     text: Iterable[bytes],
     gpg: Gpg,
     recipient: Recipient,
-    target: Target,
+    store: Store,
+    artifact_id: str,
     deadline: Deadline,
     record_of: Callable[[Draft], BackupRecord],
 ) -> BackupRecord | BackupRefusal:
     """Encrypt a text into an artifact, and publish the artifact with the record that `record_of` makes of it."""
     encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
-    with write_once.draft(target.store, target.artifact_id) as draft:
+    with write_once.draft(store, artifact_id) as draft:
         with Pipeline((encrypt,), deadline=deadline, fed=True) as pipeline:
             sealed = write_sealed(pipeline.chunks(text), draft, recipient)
             exits = pipeline.exits()
@@ -101,7 +90,7 @@ def write_artifact(
         if not sealed:
             return wrong_recipient(recipient)
         record = record_of(draft)
-        publish(target.store, draft, record)
+        publish(store, draft, record)
         return record
 
 

@@ -44,15 +44,6 @@ def damaged(artifact: Reader, sha256: str, size_bytes: int) -> BackupRefusal | N
     )
 
 
-def missing(artifact_id: str) -> BackupRefusal:
-    """The refusal of an artifact that the store does not have."""
-    return BackupRefusal(
-        code=RefusalCode.ARTIFACT_MISSING,
-        message="the artifact is no longer in the store: take a new backup",
-        expected=artifact_id,
-    )
-
-
 def decryption_key(gpg: Exit) -> str:
     """The primary fingerprint of the key that opened the message, or an empty text if gpg found the message damaged."""
     words = status_words(gpg.stderr.splitlines())

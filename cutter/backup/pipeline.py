@@ -183,27 +183,3 @@ class Pipeline:
 def _close(stream: IO[bytes] | None) -> None:
     if stream is not None:
         stream.close()
-
-
-def answer(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """The answer of a program to a short question.
-
-    Raises Unavailable(what="backup") if the program does not start or does not answer in time.
-    """
-    try:
-        return subprocess.run(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env=dict(environment),
-            timeout=limits.GPG_ANSWER_SECONDS,
-            check=False,
-        )
-    except OSError as problem:
-        raise Unavailable(f"{command[0]} does not start: {problem.strerror}", what="backup") from None
-    except subprocess.TimeoutExpired:
-        raise Unavailable(
-            f"{command[0]} does not answer within {limits.GPG_ANSWER_SECONDS:g} seconds", what="backup"
-        ) from None

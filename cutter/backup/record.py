@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, ClassVar
+
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from cutter.backup.tables import TABLES
 from cutter.domain import restore_point
@@ -62,21 +64,26 @@ class BackupRecord:
     deployment asks for it.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
     artifact_id: str
     document_id: str
     sha256: str
-    size_bytes: int
+    size_bytes: Annotated[int, Field(gt=0)]
     taken_utc: str
     content_fingerprint: str
-    row_counts: Mapping[str, int]
+    row_counts: Mapping[str, Annotated[int, Field(ge=0)]]
     recipient: str
     restore_point: RestorePoint | None = None
 
     def __post_init__(self) -> None:
         if not (is_digest(self.sha256) and is_digest(self.content_fingerprint)):
             raise InvalidInput("a backup record's digests are 64 lower-case hex characters")
-        if self.size_bytes <= 0 or set(self.row_counts) != set(TABLES):
-            raise InvalidInput("a backup record has a size and a row count of each table")
+        if set(self.row_counts) != set(TABLES):
+            raise InvalidInput("a backup record has a row count of each table")
+
+
+_RECORD = TypeAdapter(BackupRecord)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +110,6 @@ class Proved:
 RESTORE_POINT = "restore_point"
 """The key of a restore point in records and receipts. Those of a backup without one do not have it."""
 
-_NAMES = tuple(field.name for field in fields(BackupRecord) if field.name != RESTORE_POINT)
-_TEXTS = tuple(name for name in _NAMES if name not in ("size_bytes", "row_counts"))
-
 
 def to_json(record: BackupRecord) -> str:
     """The record as canonical JSON. This text is stored with the artifact."""
@@ -119,15 +123,10 @@ def from_json(text: str) -> BackupRecord:
     """The record that `to_json` wrote. Raises InvalidInput for any other text."""
     try:
         value: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidInput("a backup record is one JSON object") from None
-    if not isinstance(value, dict) or value.pop("version", None) != RECORD_VERSION:
-        raise InvalidInput(f"not a backup record of the version that this program knows: {RECORD_VERSION}")
-    point = value.pop(RESTORE_POINT, None)
-    if set(value) != set(_NAMES) or not all(isinstance(value[name], str) for name in _TEXTS):
-        raise InvalidInput("a backup record's names and digests are texts")
-    counts = value["row_counts"]
-    numbers = [value["size_bytes"], *(counts.values() if isinstance(counts, dict) else [None])]
-    if not all(type(number) is int and number >= 0 for number in numbers):
-        raise InvalidInput("a backup record's size and row counts are whole numbers")
-    return BackupRecord(**value, restore_point=None if point is None else restore_point.from_json(point))
+        if value.pop("version", None) != RECORD_VERSION:
+            raise InvalidInput(f"not a backup record of the version that this program knows: {RECORD_VERSION}")
+        point = value.pop(RESTORE_POINT, None)
+        record = _RECORD.validate_json(json.dumps(value))  # In JSON, strict takes an object for a dataclass.
+    except (ValueError, RecursionError, AttributeError, TypeError):
+        raise InvalidInput("a backup record is one JSON object with the fields of this version") from None
+    return record if point is None else replace(record, restore_point=restore_point.from_json(point))

@@ -18,7 +18,7 @@ import psycopg
 from cutter import limits
 from cutter.backup import rows
 from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
-from cutter.backup.decryption import Reader, damaged, decryption_key, missing, undecrypted
+from cutter.backup.decryption import Reader, damaged, decryption_key, undecrypted
 from cutter.backup.keyring import home_of_backups
 from cutter.backup.pipeline import Deadline, Pipeline, Stage
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport, from_json
@@ -162,7 +162,10 @@ def _restored(
         whole = isinstance(outcome, RestoreReport)
         return outcome
     except NotFound:
-        return missing(record.artifact_id)
+        return BackupRefusal(
+            code=RefusalCode.ARTIFACT_MISSING, expected=record.artifact_id,
+            message="the artifact is no longer in the store: take a new backup",
+        )  # fmt: skip
     finally:
         if not whole:
             connection.close()

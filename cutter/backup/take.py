@@ -1,4 +1,4 @@
-"""IO: copies the rows of one document, encrypted, into an artifact, and proves the artifact (seed 000 §4, IG_backup).
+"""IO: copies the rows of one document, encrypted, into an artifact (seed 000 §4, IG_backup).
 
 A write can change only the rows of its own document, because PostgreSQL refuses all others at COMMIT. So the backup
 before it holds these rows (ADR 33).
@@ -7,59 +7,21 @@ before it holds these rows (ADR 33).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from cutter import limits
 from cutter.backup import rows
 from cutter.backup.artifacts import open_store
-from cutter.backup.ciphertext import Target, write_artifact
-from cutter.backup.keyring import Recipient, find_recipient, home_of_backups, pinned
+from cutter.backup.ciphertext import write_artifact
+from cutter.backup.keyring import find_recipient, home_of_backups, pinned
 from cutter.backup.pipeline import Deadline
-from cutter.backup.record import BackupRecord, BackupRefusal, Proved, RefusalCode
-from cutter.backup.restore import restore_check
-from cutter.catalogue import Role
+from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode
 from cutter.domain.restore_point import RestorePoint
-from cutter.gpg import Gpg
 from cutter.kb.write_once import Draft
-from cutter.storage.pools import SCRATCH, Connection, Pool, single
-
-
-def back_up(
-    *,
-    pools: Mapping[str, Pool],
-    document_id: str,
-    docprefix: str,
-    gpg_home: Path,
-    gpg_binary: str = "gpg",
-    recipient_fingerprint: str,
-    artifacts_url: str,
-    artifact_id: str,
-    deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
-    restore_point: RestorePoint | None = None,
-) -> Proved | BackupRefusal:
-    """Take the backup of a document, and prove it in the scratch database.
-
-    After a refusal no retry helps. After Unavailable a retry may help: full disk, killed gpg, lost connection.
-    Raises Conflict if the artifact exists, and InvalidInput for wrong arguments.
-    """
-    deadline = Deadline(deadline_seconds)
-    record = take(
-        source=pools[Role.BACKUP], document_id=document_id, docprefix=docprefix, gpg_home=gpg_home,
-        gpg_binary=gpg_binary, recipient_fingerprint=recipient_fingerprint, artifacts_url=artifacts_url,
-        artifact_id=artifact_id, deadline=deadline, restore_point=restore_point,
-    )  # fmt: skip
-    if isinstance(record, BackupRefusal):
-        return record
-    report = restore_check(
-        record=record, artifacts_url=artifacts_url, scratch=pools[SCRATCH], gpg_home=gpg_home, gpg_binary=gpg_binary,
-        deadline=deadline,
-    )  # fmt: skip
-    return report if isinstance(report, BackupRefusal) else Proved(record=record, report=report)
+from cutter.storage.pools import Pool, single
 
 
 def take(
@@ -78,16 +40,31 @@ def take(
     """Copy the rows of a document at one moment, encrypted for the pinned key, and store the record with the artifact.
 
     `source` is a pool of cutter_backup. `artifact_id` must be a name that no earlier attempt used. The record names the
-    `restore_point` that was marked for this backup. Without success, nothing stays under the artifact's name. Errors
-    are those of `back_up`.
+    `restore_point` that was marked for this backup. Without success, nothing stays under the artifact's name. After a
+    refusal no retry helps. After Unavailable a retry may help: full disk, killed gpg, lost connection. Raises Conflict
+    if the artifact exists, and InvalidInput for wrong arguments.
     """
-    gpg, target = home_of_backups(gpg_home, gpg_binary), Target(open_store(artifacts_url), artifact_id)
+    gpg, store, tally = home_of_backups(gpg_home, gpg_binary), open_store(artifacts_url), rows.Tally()
+    store.check(artifact_id)
     recipient = find_recipient(gpg, pinned(recipient_fingerprint))
     if isinstance(recipient, BackupRefusal):
         return recipient
+
+    def record_of(draft: Draft) -> BackupRecord:
+        digests = tally.digests()
+        return BackupRecord(
+            artifact_id=artifact_id, document_id=document_id, sha256=draft.sha256, size_bytes=draft.size_bytes,
+            taken_utc=description.taken_utc, content_fingerprint=digests.fingerprint, row_counts=digests.row_counts,
+            recipient=recipient.fingerprint, restore_point=restore_point,
+        )  # fmt: skip
+
     with single(source) as connection:
         try:
-            return _copied(connection, document_id, docprefix, gpg, recipient, target, deadline, restore_point)
+            with closing(rows.lines_of(connection, document_id, docprefix, tally)) as lines:
+                first = next(lines)
+                description = rows.described(first)
+                text = itertools.chain([first], lines)
+                return write_artifact(text, gpg, recipient, store, artifact_id, deadline, record_of)
         except rows.AWAY as problem:
             raise rows.away(problem) from None
         except (psycopg.Error, rows.ContentRefused) as problem:
@@ -97,29 +74,3 @@ def take(
         finally:
             if connection.info.transaction_status != TransactionStatus.IDLE:
                 connection.close()
-
-
-def _copied(
-    connection: Connection,
-    document_id: str,
-    docprefix: str,
-    gpg: Gpg,
-    recipient: Recipient,
-    target: Target,
-    deadline: Deadline,
-    restore_point: RestorePoint | None,
-) -> BackupRecord | BackupRefusal:
-    tally = rows.Tally()
-
-    def record_of(draft: Draft) -> BackupRecord:
-        digests = tally.digests()
-        return BackupRecord(
-            artifact_id=target.artifact_id, document_id=document_id, sha256=draft.sha256,
-            size_bytes=draft.size_bytes, taken_utc=description.taken_utc, content_fingerprint=digests.fingerprint,
-            row_counts=digests.row_counts, recipient=recipient.fingerprint, restore_point=restore_point,
-        )  # fmt: skip
-
-    with closing(rows.lines_of(connection, document_id, docprefix, tally)) as lines:
-        first = next(lines)
-        description = rows.described(first)
-        return write_artifact(itertools.chain([first], lines), gpg, recipient, target, deadline, record_of)

@@ -85,42 +85,6 @@ def remove(store: Store, name: str) -> None:
         store.objects.remove(name)
 
 
-ASIDE = ".set-aside"
-"""The folder of objects that were set aside. No rule for ids accepts its name, so no list shows these objects."""
-
-
-def set_aside(store: Store, name: str) -> str:
-    """Move an object to a name that nobody reads, and return that name. It contains the digest, so none is replaced.
-
-    The object is copied and read back before its first name goes. Raises NotFound, Conflict and Unavailable.
-    """
-    sha256 = digest(store, name)
-    aside = f"{ASIDE}/{sha256[:16]}/{name}"
-    try:
-        with suppress(FileExistsError), store.objects.draft(aside) as draft:
-            for chunk in store.chunks(name):
-                draft.write(chunk)
-            draft.publish()
-        if _digest(store.objects.chunks(aside)) != sha256:
-            raise Conflict(f"{aside} holds other bytes than {name}: nothing was moved")
-        store.objects.remove(name)
-    except OSError as problem:
-        raise store.meaning(name, problem) from problem
-    return aside
-
-
-def digest(store: Store, name: str) -> str:
-    """The sha256 of an object of any size. Raises NotFound, InvalidInput and Unavailable."""
-    return _digest(store.chunks(name))
-
-
-def _digest(chunks: Iterable[bytes]) -> str:
-    hasher = hashlib.sha256()
-    for chunk in chunks:
-        hasher.update(chunk)
-    return hasher.hexdigest()
-
-
 def put_first(store: Store, names: Iterable[str], data: bytes) -> tuple[str, str]:
     """Store bytes under the first name that is free or has the same bytes. Return that name and the sha256.
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from cutter.errors import Unavailable
 from cutter.stack.processes import Process, alive
-
-_TEXTS = ("address", "version", "how", "given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """One started process. `given` describes its inputs. If they change, the process must start again.
 
-    `note` says what the present call did with it ("started", "had died, started again"). It is not recorded.
+    `note` says what the present call did with it ("started", "had died, started again"). The record has none.
     """
 
     name: str
@@ -34,20 +33,17 @@ class Service:
         return alive(self.process)
 
 
+_RECORDED = TypeAdapter(dict[str, Service])
+
+
 def read(state_dir: Path) -> dict[str, Service]:
     """The services by name, including dead ones. Empty if nothing was started."""
     path = _path(state_dir)
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-        services = {}
-        for name, entry in known.items():
-            process = Process(pid=int(entry["pid"]), birth=str(entry["birth"]))
-            texts = {key: str(entry.get(key, "")) for key in _TEXTS}
-            services[name] = Service(name=name, process=process, **texts)
-        return services
+        return _RECORDED.validate_json(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except (ValueError, TypeError, KeyError, AttributeError) as problem:
+    except ValueError as problem:
         raise Unavailable(
             f"{path} is damaged: end the processes it names by hand, then delete it", what="state"
         ) from problem
@@ -69,13 +65,9 @@ def _write(state_dir: Path, services: Mapping[str, Service]) -> None:
     """Write a new file and rename it. So a crash leaves the whole old record or the whole new one."""
     path = _path(state_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
-    entries = {
-        name: {**asdict(service.process), **{key: getattr(service, key) for key in _TEXTS}}
-        for name, service in services.items()
-    }
     draft = path.with_suffix(".new")
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(entries, file, indent=1, sort_keys=True)
+    with draft.open("wb") as file:
+        file.write(_RECORDED.dump_json(dict(services), indent=1))
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)

@@ -190,7 +190,7 @@ async def _carried_out(
         )
         return await handle.result()
     except WorkflowAlreadyStartedError:
-        await foreign.refuse(client, workflow_id)
+        await foreign.ours_open(client, workflow_id)
         raise Refused(
             f"a {name} of {run.run_id} is under way: see",
             then=f"cutter status {run.run_id}",

@@ -40,7 +40,7 @@ from cutter.kb.store import Store
 from cutter.settings import Settings, load
 from cutter.storage.pools import open_pool
 from cutter.types import Json
-from starter.commands import notify, reconcile_stores, search_attributes
+from starter.commands import notify, search_attributes
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, say, show, table
 from temporal import names
@@ -59,12 +59,6 @@ def reconcile(
             max=24 * 60,
         ),
     ] = None,
-    stores: Annotated[
-        bool, typer.Option("--stores", help="List what the stores and Temporal have and the database has lost")
-    ] = False,
-    aside: Annotated[
-        str | None, typer.Option("--set-aside", metavar="RUN", help="Move the objects of this run that --stores lists")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Mark runs whose workflow is gone, name such batches, deliver missed stops and messages, put waiting documents.
@@ -72,12 +66,6 @@ def reconcile(
     Example: cutter reconcile
     """
     settings = load()
-    if aside is not None:
-        reconcile_stores.set_aside(settings, aside, as_json=as_json)
-        return
-    if stores:
-        reconcile_stores.compare(settings, as_json=as_json)
-        return
     if every is not None:
         if every:
             search_attributes.ensure_or_say(settings)

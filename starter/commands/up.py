@@ -235,7 +235,7 @@ def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
 
 def _start_temporal(settings: Settings, status: Say) -> list[Service]:
     status("looking for a Temporal server")
-    server = temporal.resolve(address=settings.temporal_address, say=status)
+    server = temporal.resolve(address=settings.temporal_address)
     if server.address is not None:
         return []
     status("starting Temporal")

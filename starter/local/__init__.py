@@ -1,1 +1,1 @@
-"""IO: the local stack's own parts: checks, throw-away keys, downloads and worker versions."""
+"""IO: the local stack's own parts: checks and keys."""

@@ -112,11 +112,11 @@ def tool(description: Description) -> Check:
 
 
 def temporal_program(settings: Settings) -> Check:
-    """The way in which `cutter up` would get a server. This check downloads nothing."""
+    """The way in which `cutter up` would get a server."""
     try:
-        program = temporal.resolve(address=settings.temporal_address, fetch=False)
-    except Unavailable:
-        return warned(checks.TEMPORAL_PROGRAM, "none yet", "`cutter up` downloads it")
+        program = temporal.resolve(address=settings.temporal_address)
+    except Unavailable as problem:
+        return warned(checks.TEMPORAL_PROGRAM, "none", str(problem))
     return ok(checks.TEMPORAL_PROGRAM, f"{program.how}: {program.address or f'{program.version} at {program.path}'}")
 
 

@@ -1320,10 +1320,6 @@ MARKING = _of(
     ("a range taken for a letter", ")(?=[ \\t\\u00a0]*(?:$|[.:)\\]–—]|", ")(?=|(?:[ \\t\\u00a0]*(?:$|[.:)\\]–—])|",
      "::test_a_letter_after_a_blank_is_of_the_number_only_at_its_end"),
 ) + _of(
-    "cutter/stack/temporal.py", "unit/starter/test_imports_of_the_folder.py",
-    ("a module from the folder of the command", 'SDK_DOWNLOAD = (sys.executable, "-P", "-m",',
-     'SDK_DOWNLOAD = (sys.executable, "-m",', "::test_the_download_of_temporal_imports_nothing_from_the_folder"),
-) + _of(
     "cutter/marking/uncut.py", "unit/marking/test_numbers_first.py",
     ("a heading in a sentence",
      "if quoted or not (lines.is_blank(before) or lines.lines[before].rstrip().endswith(_ENDS)):",
@@ -2253,18 +2249,6 @@ HOSTS = (
         "cutter/preflight/stores.py", _FILES,
         ("a store that answers with other bytes", "    if objects.read(name, len(BODY)) != BODY:", "    if False:",
          "::test_a_store_that_answers_with_other_bytes_fails"),
-    ),
-    *_of(
-        "starter/operator/ahead_of_database.py", "integration/storage/test_ahead_of_database.py",
-        ("a run whose worker stores something now", "        if run is not None and not run.rests:",
-         "        if False:", "::test_a_run_that_moves_is_left_alone"),
-        ("a statement that is not yet judged", " and signature_of(name) not in there]", "]",
-         "::test_of_a_known_run_only_what_is_unknown_or_other_is_ahead"),
-    ),
-    *_of(
-        "cutter/kb/write_once.py", "unit/kb/test_set_aside.py",
-        ("a copy with other bytes", "        if _digest(store.objects.chunks(aside)) != sha256:", "        if False:",
-         "::test_an_object_stays_if_its_copy_has_other_bytes"),
     ),
     *_of(
         "cutter/storage/faults.py", "unit/storage/test_faults.py",

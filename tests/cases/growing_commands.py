@@ -103,7 +103,7 @@ NOT_TYPED = {
     "approvers install": "it reads the epoch in force alone",
 }
 """The commands that no step types, with the reason. With no run named, `audit export`, `rebuild` and `law show` are for
-everything too, as is `reconcile --stores`."""
+everything too."""
 
 
 def commands() -> set[str]:

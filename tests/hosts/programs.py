@@ -57,7 +57,8 @@ def find() -> Programs:
 
 
 def _cache() -> Path:
-    return temporal.cached().parent
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "cutter" / "bin"
 
 
 def _debian() -> Path | None:

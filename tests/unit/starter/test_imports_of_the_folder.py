@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from cutter.stack.temporal import SDK_DOWNLOAD
-
 ROOT = Path(__file__).parents[3]
 
 
@@ -25,12 +23,6 @@ def test_the_command_imports_nothing_from_the_folder(tmp_path: Path) -> None:
         pytest.fail(f"{command} is missing: run scripts/venv")
     done = run([str(command), "--version"], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_the_download_of_temporal_imports_nothing_from_the_folder(tmp_path: Path) -> None:
-    python = SDK_DOWNLOAD[: SDK_DOWNLOAD.index("-m")]
-    done = run([*python, "-c", "import numbers; print(numbers.Number.__name__)"], tmp_path)
-    assert (done.returncode, done.stdout) == (0, "Number\n")
 
 
 def test_a_checkout_whose_folder_has_other_letters_works_in_the_locale_c(tmp_path: Path) -> None:

@@ -69,18 +69,6 @@ where %(chain)s::text is null or chain = %(chain)s order by chain collate "C", s
 -- Returns the id of every run.
 select run_id from cutter_governance.run order by created_at, run_id
 
--- name: runs_in_the_database
--- Returns every run with what decides whether objects of it can be ahead of the database.
-select run_id, document_id, state, first_execution_id as execution_id, ended_at is not null as ended
-from cutter_governance.run order by run_id
-
--- name: recorded_objects
--- Returns the objects of some runs that the database has recorded, with their digests.
-select run_id, kb_id as name, sha256 from cutter_governance.outbox where run_id = any(%(run_ids)s)
-union all
-select run_id, target, coalesce(response_metadata ->> 'sha256', payload_sha256) from cutter_governance.action_receipt
-where run_id = any(%(run_ids)s) and connector in ('kb', 'backup', 'evidence')
-
 -- name: documents_of_run
 -- Returns every document of a run, in order.
 select kb_id, kind, subject, body, sha256, done_at from cutter_governance.outbox where run_id = %(run_id)s order by id
