@@ -17,17 +17,15 @@ _TAIL = re.compile(r"[a-z0-9_]+")
 class Rule:
     """A group of transitions, from each source to each target.
 
-    `words` are further triggers with the same meaning, which some program writes. `guard` is the condition in words.
-    `extension` is the reason of an edge that the seed's text needs and its diagram lacks. It is empty if the diagram
-    has the edge. `severity` is the severity of the events. `demanded` is true if a seed asks for exactly this severity.
-    `whence` and `whither` are the names of many sources or targets in a diagram.
+    `words` are further triggers with the same meaning, which some program writes. `extension` is the reason of an edge
+    that the seed's text needs and its diagram lacks, or empty. `severity` is the severity of the events. `demanded` is
+    true if a seed asks for exactly this severity. `whence` and `whither` name many sources or targets in a diagram.
     """
 
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     trigger: str = ""
     words: frozenset[str] = frozenset()
-    guard: str = ""
     extension: str = ""
     severity: str = "info"
     demanded: bool = False
