@@ -157,7 +157,7 @@ _SETTLED = frozenset(Outcome) - {Outcome.STOPPED}
 def _line(
     batch_id: str, item_record: ItemRecord, item: Item, sealed: int, rejected: ShownRejection | None
 ) -> BatchLine:
-    shown = (item.outcome or item.stage).value
+    shown = item.shown
     step = ways.item_step(batch_id, item_record)
     if rejected:
         gate = rejected.gate

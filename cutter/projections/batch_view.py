@@ -157,7 +157,7 @@ def batch_view(facts: BatchFacts) -> ShownBatch:
     batch, items = view.batch, batch_step.items_of(view)
     summary = batch_step.summarise(view, attended=view.attended)
     until = _last(facts)
-    shown = {item.document_id: (item.outcome or item.stage).value for item in items}
+    shown = {item.document_id: item.shown for item in items}
     runs: dict[str, list[RunCore]] = {}
     for run in facts.runs:
         runs.setdefault(run.document_id, []).append(run)
