@@ -83,7 +83,6 @@ _QUEUE_BEGINS, _QUEUE_ENDS = b"```yaml\n", b"\n```\n"
 
 
 def queue_document(data: bytes) -> bytes:
-    """queue.yaml as a document: its bytes in a code block."""
     return _QUEUE_BEGINS + data + _QUEUE_ENDS
 
 

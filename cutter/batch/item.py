@@ -89,7 +89,6 @@ class Item:
 
     @property
     def good(self) -> bool:
-        """True if the item ended with a good outcome."""
         return self.outcome in GOOD
 
     @property

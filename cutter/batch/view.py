@@ -122,7 +122,6 @@ class ItemRecord:
 
     @property
     def voided(self) -> bool:
-        """True when the run was voided or cancelled."""
         return RunState(self.state or "").voided
 
     @property
@@ -146,7 +145,6 @@ class ItemRecord:
 
     @classmethod
     def of(cls, row: Json) -> ItemRecord:
-        """The item from a row of the database's answer."""
         before = row["failed_run"]
         return record(cls, {**row, "failed_run": None if before is None else record(FailedRun, before)})
 
@@ -170,7 +168,6 @@ class BatchView:
 
     @property
     def batch_id(self) -> str:
-        """The id of the batch."""
         return self.batch.batch_id
 
     @property
@@ -180,7 +177,6 @@ class BatchView:
 
     @cached_property
     def by_document(self) -> dict[str, ItemRecord]:
-        """The items by their document ids."""
         return {item.document_id: item for item in self.items}
 
     def without_approvals(self) -> BatchView:

@@ -41,7 +41,6 @@ class Known:
         return record
 
     def named(self, kind: Lifecycle) -> Iterator[tuple[str, Json]]:
-        """(Name, record) of each record of a kind."""
         head = _key(kind, "")
         return ((key.removeprefix(head), record) for key, record in list(self._near.items()) if key.startswith(head))
 
@@ -88,7 +87,6 @@ class Seen:
 
 
 def broken(context: Seen) -> Broken:
-    """The invariants that an event violates."""
     for check in CHECKS.get(context.lifecycle.name, ()):
         yield from check(context)
 

@@ -62,7 +62,6 @@ class Lifecycle:
 
     @property
     def event_type(self) -> str:
-        """The event type of its transitions."""
         return f"{self.name}_state_transition"
 
     @cached_property
@@ -82,7 +81,6 @@ class Lifecycle:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Every trigger that this lifecycle knows."""
         return frozenset(word for rule in self.rules for word in (rule.trigger, *rule.words))
 
     @cached_property
@@ -107,7 +105,6 @@ class Lifecycle:
         return self.declared(state) in self.terminal
 
     def rule(self, before: str, after: str) -> Rule | None:
-        """The rule that allows a move, or None."""
         start, end = self.declared(before), self.declared(after)
         return self.edges.get((start, end)) if start and end else None
 

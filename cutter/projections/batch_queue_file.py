@@ -49,7 +49,6 @@ def queue_of(body: bytes | None, sha256: str) -> bytes | None:
 
 
 def has_queue(folder: Path, sha256: str) -> bool:
-    """True if the folder has the registered queue.yaml."""
     try:
         return sha256_hex(read_queue(folder / QUEUE)) == sha256
     except OSError:

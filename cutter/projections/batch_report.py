@@ -91,7 +91,6 @@ def tone(view: ShownBatch) -> str:
 
 
 def tone_of(shown: str) -> str:
-    """The colour of one document."""
     return next((colour for _, colour, names in GROUPS if shown in names), "soft")
 
 
@@ -105,7 +104,6 @@ def counts(view: ShownBatch) -> Iterator[tuple[str, str, int]]:
 
 
 def groups(view: ShownBatch) -> Iterator[Group]:
-    """The groups of documents, each document with its bar."""
     start, seconds = _range(view)
     for title, colour, names in GROUPS:
         rows = [

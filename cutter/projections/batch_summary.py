@@ -85,7 +85,6 @@ class ShownBatch:
     next: str
 
     def as_json(self) -> Json:
-        """The batch for programs."""
         shown: Json = json_form(self)
         return shown
 

@@ -82,8 +82,6 @@ class QueueEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownBatchRequest(BatchRequest):
-    """A request with its approvals."""
-
     approvals: list[BatchApproval]
 
 
@@ -145,13 +143,11 @@ class ShownBatch:
     with_history: bool
 
     def as_json(self) -> Json:
-        """The batch for programs."""
         form: Json = json_form(self)
         return form
 
 
 def batch_view(facts: BatchFacts) -> ShownBatch:
-    """Everything that a reader sees of a batch."""
     # Whether an approval still counts depends on the clock.
     view = facts.view.without_approvals()
     batch, items = view.batch, batch_step.items_of(view)
@@ -345,7 +341,6 @@ def _requests(facts: BatchFacts) -> list[ShownBatchRequest]:
 
 
 def _signers(approvals: Sequence[BatchApproval]) -> list[Signer]:
-    """The people who signed, by name and key."""
     signed: dict[tuple[str, str], list[BatchApproval]] = {}
     for approval in approvals:
         signed.setdefault((approval.approver, approval.fingerprint), []).append(approval)

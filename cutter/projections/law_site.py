@@ -35,5 +35,4 @@ def pages(laws: Mapping[str, Sequence[LawText]]) -> dict[str, bytes]:
 
 
 def file_of(version: LawVersion) -> str:
-    """The name of a version's page."""
     return f"version-{version.version}.html"

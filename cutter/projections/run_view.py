@@ -234,7 +234,6 @@ def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: S
 
 
 def law_already(law_by: str) -> str:
-    """The reason why a run was skipped."""
     return f"this version is already enacted, by run {law_by}"
 
 
@@ -330,7 +329,6 @@ def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:
 
 
 def _refusals(sidecar: RunSidecar, messages: Sequence[ShownRefusal]) -> list[ShownRefusal]:
-    """Refused documents and refused messages, by time."""
     documents = [
         ShownRefusal(
             at=verdict.recorded_at, what=verdict.kb_id, gate=verdict.gate, code=verdict.code, reason=verdict.reason

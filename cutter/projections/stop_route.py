@@ -43,7 +43,6 @@ class StopRoute:
 
     @property
     def step(self) -> Step:
-        """The step that continues the run."""
         return next_step(self.sidecar.step_facts)
 
 
