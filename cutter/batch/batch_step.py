@@ -20,7 +20,6 @@ from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
 from cutter.domain.batch_states import BatchState
 from cutter.domain.run_state import RunState
-from cutter.domain.stop_codes import stop_code
 from cutter.messages import BatchStop
 
 ERROR, QUARANTINE = "error_queue", "quarantine_queue"
@@ -312,7 +311,7 @@ def _failures(
                     document_id=item.document_id,
                     queue=queue,
                     state=state,
-                    code=stop_code(state) or state,
+                    code=RunState(state).stop_code or state,
                     reason=row.reason or state,
                 )
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -23,7 +23,7 @@ from cutter.domain.next_step import AWAITING, Needs
 from cutter.domain.run_record import AttemptRecord, RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
-from cutter.projections.run_view import json_form, seconds_between
+from cutter.projections.run_view import seconds_between
 from cutter.types import Json
 
 RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"
@@ -143,8 +143,7 @@ class ShownBatch:
     with_history: bool
 
     def as_json(self) -> Json:
-        form: Json = json_form(self)
-        return form
+        return asdict(self)
 
 
 def batch_view(facts: BatchFacts) -> ShownBatch:
