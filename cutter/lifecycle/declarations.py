@@ -91,7 +91,14 @@ _TABLES = {
         (resources.files("cutter.lifecycle") / "lifecycles.toml").read_text(encoding="utf-8")
     ).items()
 }  # fmt: skip
-BATCH, REQUEST, RUN, STEP, APPROVAL, TASK, WORKSTREAM, WORKER = _TABLES.values()
+BATCH = _TABLES["batch"]
+REQUEST = _TABLES["request"]
+RUN = _TABLES["run"]
+STEP = _TABLES["step"]
+APPROVAL = _TABLES["approval"]
+TASK = _TABLES["task"]
+WORKSTREAM = _TABLES["workstream"]
+WORKER = _TABLES["worker"]
 
 LIFECYCLES = (DOCUMENT_RUN, *_TABLES.values())
 BY_NAME = {lifecycle.name: lifecycle for lifecycle in LIFECYCLES}

@@ -151,7 +151,15 @@ def batch_view(facts: BatchFacts) -> ShownBatch:
     view = facts.view.without_approvals()
     batch, items = view.batch, batch_step.items_of(view)
     summary = batch_step.summarise(view, attended=view.attended)
-    until = _last(facts)
+    # The newest time that the database recorded for the batch.
+    times: list[str | None] = [batch.created_at, batch.state_at, *(run.ended_at for run in facts.runs)]
+    times += [
+        at for tries in facts.attempts.values() for attempt in tries for at in (attempt.started_at, attempt.finished_at)
+    ]
+    times += [move.at for moves in facts.moves.values() for move in moves]
+    times += [request.requested_at for request in facts.requests]
+    times += [approval.recorded_at for approval in facts.approvals]
+    until = max((at for at in times if at), key=datetime.fromisoformat)
     shown = {item.document_id: item.shown for item in items}
     runs: dict[str, list[RunCore]] = {}
     for run in facts.runs:
@@ -207,19 +215,6 @@ def planned_items(facts: BatchFacts) -> list[Item]:
 def gates_of(mode: str) -> int:
     """The number of receipts of a successful document in this mode. A rehearsed write leaves no receipt."""
     return len(PLANNED) if mode == "dryrun" else len(GATES)
-
-
-def _last(facts: BatchFacts) -> str:
-    """The newest time that the database recorded for the batch."""
-    batch = facts.view.batch
-    times: list[str | None] = [batch.created_at, batch.state_at, *(run.ended_at for run in facts.runs)]
-    times += [
-        at for tries in facts.attempts.values() for attempt in tries for at in (attempt.started_at, attempt.finished_at)
-    ]
-    times += [move.at for moves in facts.moves.values() for move in moves]
-    times += [request.requested_at for request in facts.requests]
-    times += [approval.recorded_at for approval in facts.approvals]
-    return max((at for at in times if at), key=datetime.fromisoformat)
 
 
 # --- documents --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 -- Returns fn_batch_view with what decides how each item continues, with the facts of `fn_step_facts` about its run.
--- `stopped_by`: who set the latch that holds the run; `batch` for its own batch. `open_run`: the run of another batch or person that keeps the document busy.
--- `failed_run`: the newest failed run of a document that was kept out because of it, with that run's batch.
--- With documents, only their items.
+-- `stopped_by`: who set the latch; `batch` for its own batch. `open_run`: the run of another batch or person that keeps
+-- the document busy. `failed_run`: the failed run that kept a document out, with its batch. With documents, only theirs.
 create or replace function cutter_governance.fn_batch_seen(p_batch_id text, p_documents text[] default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -19,10 +18,8 @@ as $$
                 join cutter_governance.gate_receipt g on g.run_id = e.run_id
                 where e.document_id = i.document_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null
                 order by g.sealed_at desc limit 1) end,
-            'exec_worker', (select exists (
-                select from cutter_governance.worker_heartbeat w
-                where w.role = 'exec' and w.state <> 'shutdown'
-                    and w.seen_at >= clock_timestamp() - 3 * w.beat_seconds * interval '1 second')),
+            'exec_worker', (select exists (select from cutter_governance.worker_heartbeat w where w.role = 'exec'
+                and w.state <> 'shutdown' and w.seen_at >= clock_timestamp() - 3 * w.beat_seconds * interval '1 second')),
             'stopped_by', (
                 select l.set_by from cutter_governance.stop_latch l where l.run_id = one ->> 'run_id' and l.stopped),
             'corrected', one ->> 'state' like 'failed\_%' and exists (

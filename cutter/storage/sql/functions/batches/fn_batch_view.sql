@@ -33,8 +33,7 @@ as $$
                 'request_kb_id', (select o.kb_id from cutter_governance.outbox o
                                   where o.kb_id = a.kb_id and o.done_at is not null),
                 'signed', coalesce(s.people, 0),
-                'approved', s.people is not null
-                    and (s.rejected or s.people >= cutter_governance.fn_approvals_needed(a.gate, a.tier)),
+                'approved', coalesce(s.rejected or s.people >= cutter_governance.fn_approvals_needed(a.gate, a.tier), false),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
