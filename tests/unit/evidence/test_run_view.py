@@ -205,7 +205,7 @@ def test_the_colour_of_a_state(state: str, outcome: str | None, tone: str) -> No
 
 def test_the_timeline_says_how_long_each_state_lasted() -> None:
     steps = report.steps(run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark")))))
-    assert [(step.to, step.lasted) for step in steps] == [("pending", 3.5), ("source_pinned", 2.0), ("marked", None)]
+    assert [(step.to, lasted) for step, lasted in steps] == [("pending", 3.5), ("source_pinned", 2.0), ("marked", None)]
 
 
 @pytest.mark.parametrize(
