@@ -49,7 +49,7 @@ def begin_batch(deps: Deps, input: BatchInput) -> BatchStep:
         batch_rows.register(connection, admission, options, run_caps=caps, starter=input.starter[:100])
         # A lost folder is restored from the queue.yaml in the knowledge base. Its receipt is in the open transaction.
         context, policy = effects.of_batch(CLOCK.one(connection), batch_id), effect_policy.in_force(connection)
-        put = effects.put(deps, context, documents.queue_id(batch_id), documents.queue_document(data), policy)
+        put = effects.put(deps, context, documents.queue_id(batch_id), data, policy)
         connection.execute(*effects.receipt_of_put(context, put, "queue"))
         _put_approvals(deps, connection, batch_id, path.parent)
         there = batch_views.state_and_mode(connection, batch_id)

@@ -79,20 +79,6 @@ def queue_id(batch_id: str) -> str:
     return ids.kb_id(f"{folder(batch_id)}/queue.md")
 
 
-_QUEUE_BEGINS, _QUEUE_ENDS = b"```yaml\n", b"\n```\n"
-
-
-def queue_document(data: bytes) -> bytes:
-    return _QUEUE_BEGINS + data + _QUEUE_ENDS
-
-
-def queue_in(document: bytes) -> bytes | None:
-    """The bytes of queue.yaml from such a document. None if the document has another form."""
-    if not (document.startswith(_QUEUE_BEGINS) and document.endswith(_QUEUE_ENDS)):
-        return None
-    return document[len(_QUEUE_BEGINS) : -len(_QUEUE_ENDS)]
-
-
 def overview(
     batch_id: str, gate: str, waiting: Sequence[RequestDocument], others: Mapping[str, int], asked: Mapping[str, int]
 ) -> str:

@@ -99,6 +99,7 @@ class ItemRecord:
     approved: bool
     queue: str | None
     queue_code: str | None
+    queue_kb_id: str | None
     queue_state: str | None
 
     @property

@@ -14,7 +14,7 @@ from cutter.batch.view import BatchRecord, BatchView, FailedRun, ItemRecord
 from tests.unit.batch.views import failed_run, item, view
 
 JSON = some.none() | some.booleans() | some.integers() | some.text() | some.lists(some.text())
-FREE = ("reason", "actor", "scope", "queue_code", "source_uri", "request_kb_id")
+FREE = ("reason", "actor", "scope", "queue_code", "queue_kb_id", "source_uri", "request_kb_id")
 """Fields of an item whose text somebody else has written."""
 
 

@@ -20,7 +20,7 @@ def item(name: str, state: str | None = None, **more: Any) -> ItemRecord:
         "enacted": False, "kept_out": False, "latched": False, "latch_kind": None, "gate": None, "request_kb_id": None,
         "expires_at": None, "signed": 0, "approved": False, "queue": None, "queue_code": None,
         "queue_state": None, "wrote": False, "stopped_by": None, "corrected": False, "open_run": None,
-        "law_by": None, "exec_worker": True,
+        "queue_kb_id": None, "law_by": None, "exec_worker": True,
         "failed_run": None, "scope": None, "actor": None,
     }  # fmt: skip
     return ItemRecord(**{**made, **more})

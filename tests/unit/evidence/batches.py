@@ -79,7 +79,7 @@ class Facts:
             "latched": False, "gate": None, "request_kb_id": None,
             "expires_at": None, "signed": 0, "approved": False, "queue": None, "queue_code": None,
             "queue_state": None, "wrote": gates >= WRITTEN, "stopped_by": None, "corrected": False, "open_run": None,
-            "law_by": None, "exec_worker": True,
+            "queue_kb_id": None, "law_by": None, "exec_worker": True,
             "failed_run": None, "scope": None, "actor": None, "latch_kind": None, **more,
         }  # fmt: skip
         self.items.append(item)
