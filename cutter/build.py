@@ -11,7 +11,7 @@ from cutter import __version__
 from cutter.settings import Settings
 
 PARTS = ("activities", "cutter", "temporal", "workflows", "worker")
-KINDS = (".py", ".sql", ".yaml", ".j2", ".css", ".js")
+KINDS = (".py", ".sql", ".yaml", ".toml", ".j2", ".css", ".js")
 
 
 def build_id(settings: Settings) -> str:

@@ -260,6 +260,9 @@ HISTORY_SECONDS = 10
 STATE_LOCK_SECONDS = 5
 """The time that a worker waits for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
 
+RECONCILE_MINUTES = 10
+"""The time between two looks of the reconciler's schedule that `cutter up` makes."""
+
 RECONCILE_SECONDS = 300
 """The time for which the reconciler's schedule asks Temporal which workflows are open."""
 

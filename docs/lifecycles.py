@@ -27,7 +27,7 @@ TITLES = {
 HEAD = """
 Each run and each batch has one authoritative state and several views of this state. Gates, database functions and
 workflows decide about the steps of a run or a batch. The tables on this page show the legal transitions, which
-`cutter/lifecycle/declarations.py` declares. `IllegalTransition` names the source, the target and the allowed targets.
+`cutter/lifecycle/lifecycles.toml` declares. `IllegalTransition` names the source, the target and the allowed targets.
 Terminal states never change, except by the extensions below.
 
 The database has the states of runs, batches, approvals and workers as rows. These are views:
@@ -126,7 +126,7 @@ is a finding.
 - `first_transition`: an entity's first event begins in the first state of its lifecycle.
 - `last_transition`: an entity ends together with its owner. A request, a task and the steps end with their run. A run
   and its document run end with each other. A workstream ends with its batch.
-- `trigger`: the transition's own trigger, or a word that `cutter/lifecycle/declarations.py` declares for it.
+- `trigger`: the transition's own trigger, or a word that `cutter/lifecycle` declares for it.
 - `severity`: as the seed asks. A retried task is a warning. A failed task and a worker that does not answer are errors.
   A failed workstream is critical.
 - `monotonic_timestamps`: no event is earlier than the one before it.

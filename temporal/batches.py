@@ -226,7 +226,7 @@ def read_queue(path: Path) -> bytes:
 
 def keep_queue(settings: Settings, batch_id: str, data: bytes) -> None:
     """Put the queue file into the batch's folder and into the knowledge base."""
-    put(Store(settings.kb), documents.queue_id(batch_id), documents.queue_document(data))
+    put(Store(settings.kb), documents.queue_id(batch_id), data)
     batch_queue_file.keep_queue(settings.batches, batch_id, data)
 
 

@@ -12,6 +12,7 @@ from cutter.batch.documents import PRE_BATCHED, queue_id
 from cutter.batch.documents import folder as kb_folder
 from cutter.batch.view import BatchView
 from cutter.catalogue import Role
+from cutter.domain.digests import sha256_hex
 from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.sets import set_names
@@ -29,11 +30,12 @@ def project_batch(deps: Deps, batch_id: str, view: BatchView | None = None) -> t
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
         contents, queue_sha256 = batch_folder.read_contents(connection, batch_id, view)
-    body = None
+    queue = None
     if not batch_queue_file.has_queue(batch_queue_file.find(settings.batches, batch_id), queue_sha256):
         with suppress(CutterError):
-            body = deps.kb.get(queue_id(batch_id))
-    queue = batch_queue_file.queue_of(body, queue_sha256)
+            queue = deps.kb.get(queue_id(batch_id))
+            if sha256_hex(queue) != queue_sha256:
+                queue = None
     folder = batch_folder.write(settings.batches, settings.runs, contents, queue=queue)
     _copy_approvals(deps, batch_id, folder)
     return folder, batch_queue_file.has_queue(folder, queue_sha256)

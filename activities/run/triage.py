@@ -9,7 +9,6 @@ from cutter.batch.disposition import disposition
 from cutter.batch.triage import Source, Triage
 from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
-from cutter.domain.stop_codes import stop_code
 from cutter.marking import PROFILES
 from cutter.projections.state_file import render_state
 from cutter.storage.pools import Connection
@@ -62,7 +61,7 @@ def case_of(connection: Connection, sidecar: RunSidecar, *, max_candidates: int,
     reproduction = triage.reproduction(run_id=run.run_id, document_id=run.document_id, state=run.state, source=source)
     return Triage(
         run_id=run.run_id, document_id=run.document_id, state=run.state,
-        gate=error.get("gate") or last, code=code or stop_code(run.state) or run.state, error=error,
+        gate=error.get("gate") or last, code=code or RunState(run.state).stop_code or run.state, error=error,
         sidecar=render_state(sidecar).decode(), reproduction=reproduction,
         advice=disposition(sidecar.step_facts, code_of(error)),
         remedy=ways.run_step(run.batch_id or "", sidecar.step_facts),

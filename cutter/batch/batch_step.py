@@ -20,7 +20,6 @@ from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
 from cutter.domain.batch_states import BatchState
 from cutter.domain.run_state import RunState
-from cutter.domain.stop_codes import stop_code
 from cutter.messages import BatchStop
 
 ERROR, QUARANTINE = "error_queue", "quarantine_queue"
@@ -78,7 +77,6 @@ class BatchActions:
 
     @property
     def documents(self) -> set[str]:
-        """The documents that these orders are about."""
         pairs = (*self.decided, *self.stops, *self.leaves)
         return {*self.starts, *(pair[0] for pair in pairs), *(enter.document_id for enter in self.enters)}
 
@@ -242,7 +240,6 @@ def totals_of(items: Sequence[Item], view: BatchView) -> dict[str, int]:
 
 
 def waiting_at(view: BatchView, gate: str) -> list[ItemRecord]:
-    """The items that wait for people at a gate."""
     stage = next(sovereign for sovereign, name in SOVEREIGN_STAGES.items() if name == gate)
     waiting = {item.document_id for item in items_of(view) if item.stage is stage}
     return [item for item in view.items if item.document_id in waiting]
@@ -315,7 +312,7 @@ def _failures(
                     document_id=item.document_id,
                     queue=queue,
                     state=state,
-                    code=stop_code(state) or state,
+                    code=RunState(state).stop_code or state,
                     reason=row.reason or state,
                 )
             )

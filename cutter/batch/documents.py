@@ -7,16 +7,18 @@ holds law text.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cutter.batch import triage
+from cutter.approvals.request import RequestDocument
+from cutter.batch import triage, ways
+from cutter.batch.batch_step import Summary
 from cutter.batch.triage import Triage
-from cutter.batch.view import BatchRecord, ItemRecord
+from cutter.batch.view import BatchView
 from cutter.domain import ids
 from cutter.domain.markdown import cell, fenced, prose
 from cutter.domain.markdown import code as span
+from cutter.domain.timestamps import readable
 from cutter.domain.visible import json_visible
 from cutter.types import Json
 
@@ -26,41 +28,14 @@ PRE_BATCHED = {gate: f"{stem}-pre-batched-approvals" for gate, stem in GATE_STEM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """One request in the overview."""
-
-    document_id: str
-    run_id: str
-    request_kb_id: str
-    approval_kb_id: str
-    candidates: int
-    writer_digest: str
-    added: int
-    changed: int
-    removed: int
-    findings: int
-    expires_utc: str
-    actor: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueLine:
-    """One entry in a queue's summary. `kb_id` names the document about the entry; `command` continues its run."""
+    """An open entry of a queue. `kb_id` names the document about the entry."""
 
     document_id: str
+    queue: str
     state: str
     code: str
     kb_id: str
-    command: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportLine:
-    """An item in the report: its stage or outcome in one word, and its next command."""
-
-    item: ItemRecord
-    shown: str
-    command: str
 
 
 def folder(batch_id: str) -> str:
@@ -104,48 +79,41 @@ def queue_id(batch_id: str) -> str:
     return ids.kb_id(f"{folder(batch_id)}/queue.md")
 
 
-_QUEUE_BEGINS, _QUEUE_ENDS = b"```yaml\n", b"\n```\n"
-
-
-def queue_document(data: bytes) -> bytes:
-    """queue.yaml as a document: its bytes in a code block."""
-    return _QUEUE_BEGINS + data + _QUEUE_ENDS
-
-
-def queue_in(document: bytes) -> bytes | None:
-    """The bytes of queue.yaml from such a document. None if the document has another form."""
-    if not (document.startswith(_QUEUE_BEGINS) and document.endswith(_QUEUE_ENDS)):
-        return None
-    return document[len(_QUEUE_BEGINS) : -len(_QUEUE_ENDS)]
-
-
-def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mapping[str, int]) -> str:
+def overview(
+    batch_id: str, gate: str, waiting: Sequence[RequestDocument], others: Mapping[str, int], asked: Mapping[str, int]
+) -> str:
     """The one document that links all requests of a gate, with the totals and the changes since the last enacted
-    version.
+    version. `asked` counts the requests for each person whom the queue names. The approver policy alone says who may
+    sign.
     """
+    units = sum(document.request.candidate_count for document in waiting)
+    added, changed, removed = (
+        sum(getattr(document.changes, f"{name}_count") for document in waiting)
+        for name in ("added", "changed", "removed")
+    )
     lines = [
         f"# Batch {batch_id} · {gate}",
         "",
         f"{len(waiting)} documents wait for a signed approval each: "
-        f"{sum(row.candidates for row in waiting)} units, {sum(row.added for row in waiting)} added, "
-        f"{sum(row.changed for row in waiting)} changed, {sum(row.removed for row in waiting)} removed.",
+        f"{units} units, {added} added, {changed} changed, {removed} removed.",
         "",
-        *(
-            ["Others: " + ", ".join(f"{name} {count}" for name, count in sorted(others.items())) + ".", ""]
-            if others
-            else []
-        ),
-        *_asked(waiting),
+    ]
+    for title, counts in (("Others: ", [f"{name} {count}" for name, count in sorted(others.items())]),
+                          ("Asked: ", [f"{name} ({count})" for name, count in sorted(asked.items())])):  # fmt: skip
+        lines += [f"{title}{', '.join(counts)}.", ""] if counts else []
+    lines += [
         "| document | units | added | changed | removed | findings | writer_digest | expires |",
         "|---|---:|---:|---:|---:|---:|---|---|",
     ]
-    for row in waiting:
+    for document in waiting:
+        request, changes = document.request, document.changes
         lines.append(
-            f"| {row.document_id} | {row.candidates} | {row.added} | {row.changed} | {row.removed} | {row.findings} "
-            f"| `{row.writer_digest[:16]}` | {row.expires_utc} |"
+            f"| {request.document_id} | {request.candidate_count} | {changes.added_count} | {changes.changed_count} "
+            f"| {changes.removed_count} | {document.findings_count} | `{request.writer_digest[:16]}` "
+            f"| {readable(document.expires_utc)} |"
         )
     lines += ["", "## Requests", ""]
-    lines += [f"- {row.document_id}: {span(row.request_kb_id)}" for row in waiting]
+    lines += [f"- {document.request.document_id}: {span(document.kb_id)}" for document in waiting]
     lines += [
         "",
         "## How to answer",
@@ -167,12 +135,6 @@ def overview(batch_id: str, gate: str, waiting: Sequence[Waiting], others: Mappi
         "",
     ]
     return "\n".join(lines)
-
-
-def _asked(waiting: Sequence[Waiting]) -> list[str]:
-    """The people to whom the queue addresses its requests. The approver policy alone says who may sign."""
-    counts = Counter(row.actor for row in waiting if row.actor is not None)
-    return [f"Asked: {', '.join(f'{name} ({count})' for name, count in sorted(counts.items()))}.", ""] if counts else []
 
 
 def error_entry(case: Triage) -> str:
@@ -212,21 +174,21 @@ def review_entry(
     )
 
 
-def queue_summary(batch_id: str, queue: str, entries: Sequence[QueueLine]) -> str:
-    """The summary of one queue, with one line for each waiting document."""
-    lines = [f"# Batch {batch_id} · {queue}", "", f"{len(entries)} documents.", ""]
+def queue_summary(view: BatchView, queue: str, entries: Sequence[QueueLine]) -> str:
+    """The summary of one queue: one line for each waiting document, with the command that continues its run."""
+    lines = [f"# Batch {view.batch_id} · {queue}", "", f"{len(entries)} documents.", ""]
     if entries:
         lines += ["| document | state | code | document about it | next |", "|---|---|---|---|---|"]
     for entry in entries:
-        cells = f"{cell(entry.code)} | {span(entry.kb_id)} | {span(entry.command)}"
+        command = ways.command_of(view.batch_id, view.by_document[entry.document_id])
+        cells = f"{cell(entry.code)} | {span(entry.kb_id)} | {span(command)}"
         lines.append(f"| {entry.document_id} | {entry.state} | {cells} |")
     return "\n".join([*lines, ""])
 
 
-def batch_report(
-    batch: BatchRecord, listed: Sequence[ReportLine], totals: Mapping[str, int], note: str, next_command: str
-) -> str:
+def batch_report(view: BatchView, summary: Summary) -> str:
     """The report of a batch that ended, or the partial report of a stopped one: each document with its next command."""
+    batch = view.batch
     lines = [
         f"# Batch {batch.batch_id} · {batch.state}",
         "",
@@ -236,20 +198,20 @@ def batch_report(
         f"created_by: {cell(batch.created_by)}  ",
         f"created: {batch.created_at}",
         "",
-        *([prose(note), ""] if note else []),
-        " · ".join(f"{name} {count}" for name, count in totals.items() if count) or "nothing happened",
+        *([prose(batch.halted_reason), ""] if batch.halted_reason else []),
+        " · ".join(f"{name} {count}" for name, count in summary.totals.items() if count) or "nothing happened",
         "",
         "| # | document | outcome | state | run | next |",
         "|---:|---|---|---|---|---|",
     ]
-    for line in listed:
-        item = line.item
+    for item in view.items:
         reason = f" ({cell(item.reason)})" if item.decided and item.reason else ""
+        command = ways.command_of(batch.batch_id, item)
         lines.append(
-            f"| {item.position} | {item.document_id} | {line.shown}{reason} | {item.state or ''} "
-            f"| {item.run_id or ''} | {span(line.command) if line.command else ''} |"
+            f"| {item.position} | {item.document_id} | {item.item.shown}{reason} | {item.state or ''} "
+            f"| {item.run_id or ''} | {span(command) if command else ''} |"
         )
-    return "\n".join([*lines, "", "Next:", "", *_code(next_command)])
+    return "\n".join([*lines, "", "Next:", "", *_code(ways.next_command(view, summary))])
 
 
 def _code(command: str) -> list[str]:

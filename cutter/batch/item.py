@@ -83,8 +83,12 @@ class Item:
             raise ProgrammingError(f"{self.document_id}: {self.stage} with outcome {self.outcome}")
 
     @property
+    def shown(self) -> str:
+        """Its outcome, or else its stage, in one word."""
+        return (self.outcome or self.stage).value
+
+    @property
     def good(self) -> bool:
-        """True if the item ended with a good outcome."""
         return self.outcome in GOOD
 
     @property

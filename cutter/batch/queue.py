@@ -122,11 +122,7 @@ def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Q
     if reading.problems or file is None:
         raise QueueRefused(tuple(sorted(set(reading.problems))))
     return Queue(
-        batch_id=file.batch_id,
-        created_by=file.created_by,
-        created_utc=file.created_utc,
-        default_scope=file.default_scope,
-        default_actor=file.default_actor,
+        **file.model_dump(exclude={"items", "schema_version"}),
         items=tuple(
             QueueItem(position=place + 1, line=reading.lines["items", place], **item.model_dump())
             for place, item in enumerate(file.items)

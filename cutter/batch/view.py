@@ -55,8 +55,8 @@ class FailedRun:
 class ItemRecord:
     """An item of a batch, with its newest run in the batch, its open request and its open queue entry.
 
-    `included` says that a signature includes the failed document again. `latched`, `wrote`, `enacted`, `corrected` and
-    `approved` are facts of the run (`step_facts`).
+    `included` says that a signature includes the failed document again. `latched`, `wrote`, `enacted`, `law_by`,
+    `corrected`, `approved` and `exec_worker` are facts of the run, as `fn_step_facts` answers them (`step_facts`).
     `decided` says why the item gets no run. `kept_out` says that the reason is an earlier failure, in `failed_run`.
     `open_run` is the run of another batch or person that keeps the document busy. `stopped_by` names who set the latch.
     `signed` is the number of people who approved the open request.
@@ -69,6 +69,8 @@ class ItemRecord:
     latched: bool
     wrote: bool
     enacted: bool
+    law_by: str | None
+    exec_worker: bool
     included: bool
     corrected: bool
     position: int
@@ -105,8 +107,8 @@ class ItemRecord:
         """What decides the next step of an item that has a run."""
         return StepFacts(
             run_id=self.run_id or "", document_id=self.document_id, state=self.state or "", outcome=self.outcome,
-            latched=self.latched, wrote=self.wrote, enacted=self.enacted, corrected=self.corrected,
-            approved=self.approved,
+            latched=self.latched, wrote=self.wrote, enacted=self.enacted, law_by=self.law_by, corrected=self.corrected,
+            approved=self.approved, exec_worker=self.exec_worker,
         )  # fmt: skip
 
     @property
@@ -121,7 +123,6 @@ class ItemRecord:
 
     @property
     def voided(self) -> bool:
-        """True when the run was voided or cancelled."""
         return RunState(self.state or "").voided
 
     @property
@@ -145,7 +146,6 @@ class ItemRecord:
 
     @classmethod
     def of(cls, row: Json) -> ItemRecord:
-        """The item from a row of the database's answer."""
         before = row["failed_run"]
         return record(cls, {**row, "failed_run": None if before is None else record(FailedRun, before)})
 
@@ -169,7 +169,6 @@ class BatchView:
 
     @property
     def batch_id(self) -> str:
-        """The id of the batch."""
         return self.batch.batch_id
 
     @property
@@ -179,7 +178,6 @@ class BatchView:
 
     @cached_property
     def by_document(self) -> dict[str, ItemRecord]:
-        """The items by their document ids."""
         return {item.document_id: item for item in self.items}
 
     def without_approvals(self) -> BatchView:

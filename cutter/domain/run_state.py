@@ -52,6 +52,13 @@ class RunState(str):
         return self.stopped and self.reason.startswith("drift_")
 
     @property
+    def stop_code(self) -> str | None:
+        """STOP_DRIFT_<dimension> or STOP_AND_ESCALATE for a state that the seed names so (seed 000 §6, §8)."""
+        if self.drifted:
+            return f"STOP_DRIFT_{self.reason.removeprefix('drift_')}"
+        return "STOP_AND_ESCALATE" if self.over_cap else None
+
+    @property
     def over_cap(self) -> bool:
         """A gate took longer than its cap, or the whole run longer than its own."""
         return self == "stopped_hard_cap" or self.over_soft_cap

@@ -39,5 +39,4 @@ def artifact_id_rule(text: str) -> str:
 
 
 def signature_of(document: str) -> str:
-    """The id of a document's detached signature."""
     return document + SIGNATURE_SUFFIX

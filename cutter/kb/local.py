@@ -32,7 +32,6 @@ class LocalDraft:
         self._file = os.fdopen(os.open(self._temporary, _NEW, mode, dir_fd=folder), "wb")
 
     def write(self, data: bytes) -> None:
-        """Append bytes to the object."""
         self._file.write(data)
 
     def publish(self) -> None:
@@ -87,13 +86,11 @@ class LocalFolder:
         return b"".join(parts)
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The bytes of a regular file of any size, in parts."""
         with self._open(name) as handle:
             while part := os.read(handle, _CHUNK):
                 yield part
 
     def remove(self, name: str) -> None:
-        """Remove an object."""
         *folders, last = name.split("/")
         with self._folder(folders) as folder:
             os.unlink(last, dir_fd=folder)

@@ -27,7 +27,6 @@ class RemoteDraft:
         self._file = filesystem.open(self._temporary, "wb")
 
     def write(self, data: bytes) -> None:
-        """Append bytes to the object."""
         self._file.write(data)
 
     def publish(self) -> None:
@@ -89,13 +88,11 @@ class RemoteFolder:
         return bytes(data)
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The bytes of an object of any size, in parts."""
         with self._filesystem.open(self._object(name), "rb") as file:
             while chunk := file.read(limits.BACKUP_CHUNK_BYTES):
                 yield chunk
 
     def remove(self, name: str) -> None:
-        """Remove an object."""
         self._filesystem.rm_file(self._path(name))
 
     def _object(self, name: str) -> str:
@@ -105,7 +102,6 @@ class RemoteFolder:
         return path
 
     def names(self, prefix: str) -> Iterator[str]:
-        """The names of objects that begin with `prefix`."""
         folder = self._path(prefix.rpartition("/")[0]).rstrip("/")
         self._filesystem.invalidate_cache()
         for path in self._filesystem.find(folder):

@@ -29,8 +29,6 @@ _LINK_OR_FILE_IN_THE_WAY = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR}
 
 
 class ObjectDraft(Protocol):
-    """An unfinished object."""
-
     def write(self, data: bytes) -> None: ...
     def publish(self) -> None: ...
 

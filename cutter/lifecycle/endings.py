@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from cutter.catalogue import GATES
 from cutter.lifecycle.declarations import BATCH, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK, WORKSTREAM
-from cutter.lifecycle.invariants import Known, Records
+from cutter.lifecycle.invariants import Known
 from cutter.lifecycle.machine import Lifecycle
 
 _OWNERS: dict[str, tuple[Lifecycle, ...]] = {
@@ -23,11 +23,10 @@ _OWNERS: dict[str, tuple[Lifecycle, ...]] = {
 }
 
 
-def missing_ends(records: Records) -> Iterator[tuple[Lifecycle, str, int, str]]:
+def missing_ends(known: Known) -> Iterator[tuple[Lifecycle, str, int, str]]:
     """(Lifecycle, entity, line of its last event, reason) of each entity without an end, in no order."""
-    known = Known(records)
     for lifecycle in (DOCUMENT_RUN, RUN, REQUEST, STEP, TASK, WORKSTREAM):
-        for entity, record in records.named(f"{lifecycle.name}\t"):
+        for entity, record in known.named(lifecycle):
             if "state" in record and not lifecycle.is_terminal(record["state"]):
                 why = _ended(known, lifecycle, record.get("belongs_to") or entity)
                 if why:

@@ -33,8 +33,6 @@ class Malformed(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One transition of one entity."""
-
     timestamp: str
     event_type: str
     severity: str
@@ -45,7 +43,6 @@ class Event:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> Json:
-        """The eight fields in the seed's order."""
         return {name: getattr(self, name) for name in FIELDS}
 
     def line(self) -> str:
@@ -54,7 +51,6 @@ class Event:
 
 
 def lines(events: Iterable[Event]) -> bytes:
-    """The bytes of transitions.jsonl."""
     return "".join(f"{event.line()}\n" for event in events).encode()
 
 

@@ -29,15 +29,11 @@ class Activity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """The run moved to another state."""
-
     to: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Began:
-    """An attempt of a gate was registered."""
-
     gate: str
     attempt: int
 

@@ -59,7 +59,6 @@ def events_of(run: RunCore, changes: Iterable[Recorded], *, about: Mapping[str, 
 
 
 def run_facts(sidecar: RunSidecar) -> RunFacts:
-    """The facts of a run in its present state."""
     facts = RunFacts()
     for record in recorded(sidecar):
         if record.change is not None:
@@ -77,7 +76,6 @@ def recorded(sidecar: RunSidecar) -> list[Recorded]:
 
 
 def moved(event: Event) -> Recorded:
-    """The recorded change of a run's own event."""
     return Recorded(
         at=instant(event.timestamp), change=Moved(to=event.to_state), cause=f"{event.trigger}: {event.to_state}",
         reason=str(event.metadata.get("reason") or ""), event=event,
@@ -135,7 +133,6 @@ class _Views:
     started: str = ""
 
     def follow(self, record: Recorded) -> Iterator[Event]:
-        """The events of all views for one recorded change."""
         if record.change is None:
             return
         before, self.facts = self.facts, after(self.facts, record.change)

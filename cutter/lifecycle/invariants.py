@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 from cutter.catalogue import GATES, State
 from cutter.lifecycle.events import Event, Malformed, parsed
@@ -21,36 +21,17 @@ Broken = Iterator[tuple[str, str]]
 """(the invariant's name, the problem) of each violated invariant."""
 
 
-class Records(Protocol):
-    """A store of the known records, by kind and name."""
-
-    def get(self, key: str, /) -> Json | None: ...
-
-    def __setitem__(self, key: str, record: Json, /) -> None: ...
-
-    def named(self, head: str, /) -> Iterator[tuple[str, Json]]:
-        """(The rest of the key, record) of each key that begins so."""
-        ...
-
-
-class InMemory(dict[str, Json]):
-    """Records of a file that fits into memory."""
-
-    def named(self, head: str, /) -> Iterator[tuple[str, Json]]:
-        return ((key.removeprefix(head), record) for key, record in list(self.items()) if key.startswith(head))
-
-
 class Known:
-    """The records from earlier events, by kind and name. A missing record is empty."""
+    """The records from earlier events, by kind and name, in memory. A missing record is empty."""
 
-    def __init__(self, records: Records) -> None:
-        self._records = records
+    def __init__(self) -> None:
+        self._near: dict[str, Json] = {}
 
     def of(self, kind: Lifecycle | str, name: str) -> Json:
-        return self._records.get(_key(kind, name)) or {}
+        return self._get(_key(kind, name)) or {}
 
     def keep(self, kind: Lifecycle | str, name: str, record: Json) -> None:
-        self._records[_key(kind, name)] = record
+        self._near[_key(kind, name)] = record
 
     def count(self, kind: str, name: str, **more: int) -> Json:
         """Add to the numbers of a record. No number becomes less than zero."""
@@ -58,6 +39,13 @@ class Known:
         record = {**record, **{key: max(0, record.get(key, 0) + number) for key, number in more.items()}}
         self.keep(kind, name, record)
         return record
+
+    def named(self, kind: Lifecycle) -> Iterator[tuple[str, Json]]:
+        head = _key(kind, "")
+        return ((key.removeprefix(head), record) for key, record in list(self._near.items()) if key.startswith(head))
+
+    def _get(self, key: str) -> Json | None:
+        return self._near.get(key)
 
 
 def _key(kind: Lifecycle | str, name: str) -> str:
@@ -99,7 +87,6 @@ class Seen:
 
 
 def broken(context: Seen) -> Broken:
-    """The invariants that an event violates."""
     for check in CHECKS.get(context.lifecycle.name, ()):
         yield from check(context)
 

@@ -17,17 +17,15 @@ _TAIL = re.compile(r"[a-z0-9_]+")
 class Rule:
     """A group of transitions, from each source to each target.
 
-    `words` are further triggers with the same meaning, which some program writes. `guard` is the condition in words.
-    `extension` is the reason of an edge that the seed's text needs and its diagram lacks. It is empty if the diagram
-    has the edge. `severity` is the severity of the events. `demanded` is true if a seed asks for exactly this severity.
-    `whence` and `whither` are the names of many sources or targets in a diagram.
+    `words` are further triggers with the same meaning, which some program writes. `extension` is the reason of an edge
+    that the seed's text needs and its diagram lacks, or empty. `severity` is the severity of the events. `demanded` is
+    true if a seed asks for exactly this severity. `whence` and `whither` name many sources or targets in a diagram.
     """
 
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     trigger: str = ""
     words: frozenset[str] = frozenset()
-    guard: str = ""
     extension: str = ""
     severity: str = "info"
     demanded: bool = False
@@ -64,7 +62,6 @@ class Lifecycle:
 
     @property
     def event_type(self) -> str:
-        """The event type of its transitions."""
         return f"{self.name}_state_transition"
 
     @cached_property
@@ -84,7 +81,6 @@ class Lifecycle:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Every trigger that this lifecycle knows."""
         return frozenset(word for rule in self.rules for word in (rule.trigger, *rule.words))
 
     @cached_property
@@ -109,7 +105,6 @@ class Lifecycle:
         return self.declared(state) in self.terminal
 
     def rule(self, before: str, after: str) -> Rule | None:
-        """The rule that allows a move, or None."""
         start, end = self.declared(before), self.declared(after)
         return self.edges.get((start, end)) if start and end else None
 

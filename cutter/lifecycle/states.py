@@ -1,6 +1,4 @@
-"""Pure: the words of seeds 002, 003 and 004 for states, verbatim. The document run's are in `cutter.catalogue`,
-the batch's and the workstream's in `cutter.domain.batch_states`.
-"""
+"""Pure: the words of seeds 002, 003 and 004 for the states of views, verbatim. `lifecycles.toml` has all states."""
 
 from __future__ import annotations
 
@@ -44,16 +42,6 @@ class StepStatus(StrEnum):
     CANCELED = "canceled"
 
 
-class ApprovalStatus(StrEnum):
-    """An approval (seed 003 §1.3): the rows of approval_request have these words."""
-
-    REQUESTED = "requested"
-    APPROVED = "approved"
-    REJECTED = "rejected"
-    EXPIRED = "expired"
-    CANCELED = "canceled"
-
-
 class TaskState(StrEnum):
     """A task (seed 004): one document's run."""
 
@@ -65,13 +53,3 @@ class TaskState(StrEnum):
     FAILED = "failed"
     RETRYING = "retrying"
     CANCELLED = "cancelled"
-
-
-class WorkerState(StrEnum):
-    """A worker process (seed 004)."""
-
-    INITIALIZING = "initializing"
-    IDLE = "idle"
-    BUSY = "busy"
-    UNRESPONSIVE = "unresponsive"
-    SHUTDOWN = "shutdown"

@@ -15,7 +15,7 @@ from cutter.lifecycle import events
 from cutter.lifecycle.declarations import BY_EVENT_TYPE, RUN, WORKSTREAM
 from cutter.lifecycle.endings import missing_ends
 from cutter.lifecycle.events import Event, Malformed
-from cutter.lifecycle.invariants import InMemory, Known, Records, Seen, broken
+from cutter.lifecycle.invariants import Known, Seen, broken
 from cutter.lifecycle.machine import Lifecycle
 from cutter.types import Json
 
@@ -34,7 +34,7 @@ class Finding:
 class Validation:
     """Takes one line after another. `known` holds the facts from earlier lines, by lifecycle and entity."""
 
-    known: Records = field(default_factory=InMemory)
+    known: Known = field(default_factory=Known)
     number: int = 0
     events: int = 0
     findings: int = 0
@@ -65,10 +65,9 @@ class Validation:
             yield "monotonic_timestamps", f"{event.timestamp} is before the line above it"
         self.before = at
         lifecycle = BY_EVENT_TYPE[event.event_type]
-        known = Known(self.known)
-        record = dict(known.of(lifecycle, event.entity_id))
+        record = dict(self.known.of(lifecycle, event.entity_id))
         yield from _legal(lifecycle, event, record)
-        yield from broken(Seen(event=event, at=at, lifecycle=lifecycle, known=known, record=record))
+        yield from broken(Seen(event=event, at=at, lifecycle=lifecycle, known=self.known, record=record))
         # The next line is checked from this state, so that one wrong line gives one finding and not many.
         owner = event.metadata.get("batch_id" if lifecycle is WORKSTREAM else "run_id")
         if isinstance(owner, str):
@@ -76,7 +75,7 @@ class Validation:
         if lifecycle is RUN and type(event.metadata.get("steps")) is int:
             record["steps"] = event.metadata["steps"]
         record |= {"state": event.to_state, "line": self.number, "since": event.timestamp}
-        known.keep(lifecycle, event.entity_id, record)
+        self.known.keep(lifecycle, event.entity_id, record)
 
 
 def _legal(lifecycle: Lifecycle, event: Event, record: Json) -> Iterator[tuple[str, str]]:

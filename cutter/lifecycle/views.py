@@ -6,11 +6,7 @@ view either stays or makes a transition that its seed allows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from cutter.catalogue import GATES, REHEARSED, Gate, State
-from cutter.domain.batch_states import WorkstreamState
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.facts import Activity, RunFacts
 from cutter.lifecycle.states import RequestStatus, RunStatus, StepStatus, TaskState
@@ -96,28 +92,3 @@ def task_state(facts: RunFacts) -> TaskState:
     if facts.activity is Activity.RETRYING:
         return TaskState.RETRYING
     return TaskState.RUNNING if facts.begun else TaskState.QUEUED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """The facts about a task that its workstream needs."""
-
-    state: TaskState
-    critical: bool = False
-
-
-def derive_workstream_state(tasks: Sequence[Task]) -> WorkstreamState:
-    """The state of a workstream (seed 004 "State Derivation from Tasks").
-
-    Running tasks decide first, then completed tasks, then a critical failure.
-    """
-    states = [task.state for task in tasks]
-    if TaskState.RUNNING in states:
-        return WorkstreamState.EXECUTING
-    if all(state is TaskState.COMPLETED for state in states):
-        return WorkstreamState.VALIDATING
-    if any(task.state is TaskState.FAILED and task.critical for task in tasks):
-        return WorkstreamState.FAILED
-    if all(state in (TaskState.PENDING, TaskState.QUEUED) for state in states):
-        return WorkstreamState.READY
-    return WorkstreamState.EXECUTING

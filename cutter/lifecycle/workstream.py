@@ -45,7 +45,6 @@ class _Batch:
         return next((run for at, run in reversed(self.runs.get(document_id, [])) if at < before), None)
 
     def moves_of(self, run_id: str) -> Iterator[tuple[str, str]]:
-        """(Time, new state) of each move of a run."""
         return ((instant(move.stamp), move.to_state) for move in self.facts.moves.get(run_id, ()))
 
 

@@ -29,8 +29,6 @@ LOCK = "state.lock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A document about a batch, with its text."""
-
     kind: str
     kb_id: str
     body: str

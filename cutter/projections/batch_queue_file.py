@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from cutter import limits
-from cutter.batch.documents import queue_in
 from cutter.domain.digests import sha256_hex
 from cutter.projections.run_folder import replace, writable
 from cutter.storage import private
@@ -42,14 +41,7 @@ def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
         replace(folder / QUEUE, data)
 
 
-def queue_of(body: bytes | None, sha256: str) -> bytes | None:
-    """The queue.yaml in a document of the knowledge base, or None if its digest is not the registered one."""
-    data = queue_in(body) if body is not None else None
-    return data if data is not None and sha256_hex(data) == sha256 else None
-
-
 def has_queue(folder: Path, sha256: str) -> bool:
-    """True if the folder has the registered queue.yaml."""
     try:
         return sha256_hex(read_queue(folder / QUEUE)) == sha256
     except OSError:

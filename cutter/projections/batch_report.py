@@ -43,32 +43,13 @@ SLIVER = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A document with its colour and its bar."""
-
-    document: ShownDocument
-    tone: str
-    bar: list[tuple[str, str, str]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A part of a long group, with the numbers of its first and its last row."""
-
-    first: int
-    last: int
-    rows: Sequence[Row | ShownBatchRequest]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A part of the page that can be folded. `rows` is the number of its rows, which are in `parts`."""
+    """A part of the page that can be folded."""
 
     title: str
     tone: str = ""
-    rows: int
     open: bool
-    parts: list[Part]
+    rows: Sequence[ShownDocument | ShownBatchRequest]
 
 
 def render(view: ShownBatch, *, bar: DeskBar | None = None) -> bytes:
@@ -78,7 +59,7 @@ def render(view: ShownBatch, *, bar: DeskBar | None = None) -> bytes:
     """
     page = template(TEMPLATE, STYLE).render(
         bar=bar, batch=view, tone=tone(view), groups=list(groups(view)), axis=axis(view), counts=list(counts(view)),
-        tone_of=tone_of, queues=batch_step.QUEUES, asked=asked(view),
+        tone_of=tone_of, bars=bars(view), chunk=CHUNK_ROWS, queues=batch_step.QUEUES, asked=asked(view),
         slowest=max((gate.slowest_seconds for gate in view.gates), default=0.0) or 1.0,
     )  # fmt: skip
     return page.encode()
@@ -91,7 +72,6 @@ def tone(view: ShownBatch) -> str:
 
 
 def tone_of(shown: str) -> str:
-    """The colour of one document."""
     return next((colour for _, colour, names in GROUPS if shown in names), "soft")
 
 
@@ -105,25 +85,17 @@ def counts(view: ShownBatch) -> Iterator[tuple[str, str, int]]:
 
 
 def groups(view: ShownBatch) -> Iterator[Group]:
-    """The groups of documents, each document with its bar."""
-    start, seconds = _range(view)
     for title, colour, names in GROUPS:
-        rows = [
-            Row(document=document, tone=colour, bar=bar(document.spans, start, seconds))
-            for document in view.documents
-            if document.shown in names
-        ]
+        rows = [document for document in view.documents if document.shown in names]
         if rows:
             small = len(view.documents) <= OPEN_ROWS or (colour in ("bad", "held") and len(rows) <= OPEN_ROWS)
-            yield Group(title=title, tone=colour, rows=len(rows), open=small, parts=parts(rows))
+            yield Group(title=title, tone=colour, open=small, rows=rows)
 
 
-def parts(rows: Sequence[Row | ShownBatchRequest], size: int = CHUNK_ROWS) -> list[Part]:
-    """The rows in parts of at most `size`."""
-    return [
-        Part(first=begin + 1, last=min(begin + size, len(rows)), rows=rows[begin : begin + size])
-        for begin in range(0, len(rows), size)
-    ]
+def bars(view: ShownBatch) -> dict[str, list[tuple[str, str, str]]]:
+    """The bar of each document on the timeline."""
+    start, seconds = _range(view)
+    return {document.document_id: bar(document.spans, start, seconds) for document in view.documents}
 
 
 def bar(spans: Sequence[Span], start: datetime, seconds: float) -> list[tuple[str, str, str]]:
@@ -143,13 +115,12 @@ def axis(view: ShownBatch) -> list[float]:
 
 
 def asked(view: ShownBatch) -> list[Group]:
-    """The requests of each sovereign gate, in parts."""
-    request_groups = []
-    for gate in batch_step.SOVEREIGN_STAGES.values():
-        rows = [request for request in view.requests if request.gate == gate]
-        if rows:
-            request_groups.append(Group(title=gate, rows=len(rows), open=len(rows) <= OPEN_ROWS, parts=parts(rows)))
-    return request_groups
+    """The requests of each sovereign gate."""
+    by_gate = {
+        gate: [request for request in view.requests if request.gate == gate]
+        for gate in batch_step.SOVEREIGN_STAGES.values()
+    }
+    return [Group(title=gate, open=len(rows) <= OPEN_ROWS, rows=rows) for gate, rows in by_gate.items() if rows]
 
 
 def _range(view: ShownBatch) -> tuple[datetime, float]:

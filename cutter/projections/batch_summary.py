@@ -6,7 +6,7 @@ The values come from `fn_batch_seen`, and from one small query for the number of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from cutter.batch import batch_step, ways
 from cutter.batch.item import Item, Outcome, Stage
@@ -17,7 +17,7 @@ from cutter.domain import tenants
 from cutter.domain.next_step import Needs
 from cutter.domain.tenants import Room
 from cutter.projections.batch_view import gates_of
-from cutter.projections.run_view import ShownRejection, json_form
+from cutter.projections.run_view import ShownRejection
 from cutter.types import Json
 
 
@@ -85,9 +85,7 @@ class ShownBatch:
     next: str
 
     def as_json(self) -> Json:
-        """The batch for programs."""
-        shown: Json = json_form(self)
-        return shown
+        return asdict(self)
 
 
 def shown_batch(
@@ -157,7 +155,7 @@ _SETTLED = frozenset(Outcome) - {Outcome.STOPPED}
 def _line(
     batch_id: str, item_record: ItemRecord, item: Item, sealed: int, rejected: ShownRejection | None
 ) -> BatchLine:
-    shown = (item.outcome or item.stage).value
+    shown = item.shown
     step = ways.item_step(batch_id, item_record)
     if rejected:
         gate = rejected.gate

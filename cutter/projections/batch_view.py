@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -23,7 +23,7 @@ from cutter.domain.next_step import AWAITING, Needs
 from cutter.domain.run_record import AttemptRecord, RunCore
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.history import of_audit
-from cutter.projections.run_view import json_form, seconds_between
+from cutter.projections.run_view import seconds_between
 from cutter.types import Json
 
 RUNNING, PEOPLE, STOPPED, TURN, RETRY = "running", "people", "stopped", "turn", "retry"
@@ -82,8 +82,6 @@ class QueueEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownBatchRequest(BatchRequest):
-    """A request with its approvals."""
-
     approvals: list[BatchApproval]
 
 
@@ -145,19 +143,24 @@ class ShownBatch:
     with_history: bool
 
     def as_json(self) -> Json:
-        """The batch for programs."""
-        form: Json = json_form(self)
-        return form
+        return asdict(self)
 
 
 def batch_view(facts: BatchFacts) -> ShownBatch:
-    """Everything that a reader sees of a batch."""
     # Whether an approval still counts depends on the clock.
     view = facts.view.without_approvals()
     batch, items = view.batch, batch_step.items_of(view)
     summary = batch_step.summarise(view, attended=view.attended)
-    until = _last(facts)
-    shown = {item.document_id: (item.outcome or item.stage).value for item in items}
+    # The newest time that the database recorded for the batch.
+    times: list[str | None] = [batch.created_at, batch.state_at, *(run.ended_at for run in facts.runs)]
+    times += [
+        at for tries in facts.attempts.values() for attempt in tries for at in (attempt.started_at, attempt.finished_at)
+    ]
+    times += [move.at for moves in facts.moves.values() for move in moves]
+    times += [request.requested_at for request in facts.requests]
+    times += [approval.recorded_at for approval in facts.approvals]
+    until = max((at for at in times if at), key=datetime.fromisoformat)
+    shown = {item.document_id: item.shown for item in items}
     runs: dict[str, list[RunCore]] = {}
     for run in facts.runs:
         runs.setdefault(run.document_id, []).append(run)
@@ -212,19 +215,6 @@ def planned_items(facts: BatchFacts) -> list[Item]:
 def gates_of(mode: str) -> int:
     """The number of receipts of a successful document in this mode. A rehearsed write leaves no receipt."""
     return len(PLANNED) if mode == "dryrun" else len(GATES)
-
-
-def _last(facts: BatchFacts) -> str:
-    """The newest time that the database recorded for the batch."""
-    batch = facts.view.batch
-    times: list[str | None] = [batch.created_at, batch.state_at, *(run.ended_at for run in facts.runs)]
-    times += [
-        at for tries in facts.attempts.values() for attempt in tries for at in (attempt.started_at, attempt.finished_at)
-    ]
-    times += [move.at for moves in facts.moves.values() for move in moves]
-    times += [request.requested_at for request in facts.requests]
-    times += [approval.recorded_at for approval in facts.approvals]
-    return max((at for at in times if at), key=datetime.fromisoformat)
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
@@ -345,7 +335,6 @@ def _requests(facts: BatchFacts) -> list[ShownBatchRequest]:
 
 
 def _signers(approvals: Sequence[BatchApproval]) -> list[Signer]:
-    """The people who signed, by name and key."""
     signed: dict[tuple[str, str], list[BatchApproval]] = {}
     for approval in approvals:
         signed.setdefault((approval.approver, approval.fingerprint), []).append(approval)

@@ -10,13 +10,10 @@ Costs are whole milliseconds, bytes, rows and counts. A run calls no provider an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from cutter.catalogue import GATES
 from cutter.domain import recorded_values
-from cutter.domain.recorded_values import record
 from cutter.types import Json
 
 ROWS = {"cut_leg_a": "units_created", "lifecycle_enact": "units_enacted"}
@@ -25,61 +22,28 @@ ROWS = {"cut_leg_a": "units_created", "lifecycle_enact": "units_enacted"}
 SUMMED = ("wall_ms", "active_ms", "waiting_ms", "cpu_ms", "attempts", "actions", "bytes", "rows")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Receipt:
-    """A sealed receipt. `sealed_body` is its JSON text."""
-
-    gate: str
-    sealed_at: str
-    sealed_body: Any
-
-    @property
-    def result(self) -> Json:
-        """The report of the gate, or an empty one if the receipt has none."""
-        return recorded_values.report(recorded_values.parsed(self.sealed_body).get("result")) or {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
-    """An attempt of a gate. `finished_at` is None if its end was not recorded."""
-
-    gate: str
-    started_at: str
-    finished_at: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Action:
-    """A side effect. `response_metadata` is what its receiver answered, in any form."""
-
-    gate: str | None
-    response_metadata: Any
-
-    @property
-    def size_bytes(self) -> int:
-        """The bytes that were stored, as far as they are known."""
-        return recorded_values.count(recorded_values.mapping(self.response_metadata).get("size_bytes"))
-
-
 def rollup(facts: Json) -> Json:
     """The costs of each phase that began, and of the run. `facts` is the answer of `fn_run_evidence`.
 
     `cpu_ms` is None if it is unknown.
     """
-    receipts = {row["gate"]: record(_Receipt, row) for row in facts["receipts"]}
-    all_attempts = [record(_Attempt, row) for row in facts["attempts"]]
-    all_actions = [record(_Action, row) for row in facts["actions"]]
+    receipts = {row["gate"]: row for row in facts["receipts"]}
     began = facts["run"]["created_at"]
     phases: list[Json] = []
     for gate in GATES:
-        attempts = [attempt for attempt in all_attempts if attempt.gate == gate.name]
+        attempts = [attempt for attempt in facts["attempts"] if attempt["gate"] == gate.name]
         receipt = receipts.get(gate.name)
         if attempts or receipt:
             places = {gate.name, gate.sovereign.value if gate.sovereign else None}
-            actions = [action for action in all_actions if action.gate in places]
-            ended = [(attempt.started_at, attempt.finished_at) for attempt in attempts if attempt.finished_at]
-            end = receipt.sealed_at if receipt else max((finished for _, finished in ended), default=None)
-            result = receipt.result if receipt else {}
+            answers = [
+                recorded_values.mapping(action["response_metadata"])
+                for action in facts["actions"]
+                if action["gate"] in places
+            ]
+            ended = [(attempt["started_at"], attempt["finished_at"]) for attempt in attempts if attempt["finished_at"]]
+            end = receipt["sealed_at"] if receipt else max((finished for _, finished in ended), default=None)
+            sealed = recorded_values.parsed(receipt["sealed_body"]) if receipt else {}
+            result = recorded_values.report(sealed.get("result")) or {}
             wall = _between(began, end) if end else 0
             active = sum(_between(started, finished) for started, finished in ended)
             phases.append(
@@ -90,12 +54,12 @@ def rollup(facts: Json) -> Json:
                     "waiting_ms": max(wall - active, 0),
                     "cpu_ms": recorded_values.count(result["cpu_ms"]) if "cpu_ms" in result else None,
                     "attempts": len(attempts),
-                    "actions": len(actions),
-                    "bytes": sum(action.size_bytes for action in actions),
+                    "actions": len(answers),
+                    "bytes": sum(recorded_values.count(answer.get("size_bytes")) for answer in answers),
                     "rows": recorded_values.count(result.get("pins", {}).get(ROWS.get(gate.phase), 0)),
                 }
             )
-        began = receipt.sealed_at if receipt else began
+        began = receipt["sealed_at"] if receipt else began
     total = {name: sum(phase[name] or 0 for phase in phases) for name in SUMMED}
     return {"phases": phases, "total": total, "providers": []}
 

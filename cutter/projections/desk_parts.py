@@ -23,7 +23,6 @@ class Part:
     """The address of another part."""
 
     def of(self, entries: Sequence[T]) -> Sequence[T]:
-        """The entries of this part."""
         return entries[self.first : self.end]
 
 

@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import zip_longest
@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from cutter.domain.visible import visible
 from cutter.projections import run_summary, shown_law
-from cutter.projections.run_view import ShownRun, seconds_between, short_time
+from cutter.projections.run_view import ShownMove, ShownRun, seconds_between, short_time
 from cutter.projections.shown_law import PinnedLaw
 
 TEMPLATE = "report.html.j2"
@@ -30,17 +30,6 @@ class DeskBar:
 
     head: Markup
     body: Markup
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineStep:
-    """A state that the run reached, and the seconds until the next one. They are None for the last state."""
-
-    at: str
-    to: str
-    trigger: str
-    reason: str | None
-    lasted: float | None = None
 
 
 NO_LAW = PinnedLaw(why="The text of the run was not read.")
@@ -68,13 +57,13 @@ def render(view: ShownRun, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = Non
     return page.encode()
 
 
-def steps(view: ShownRun) -> list[TimelineStep]:
-    """The timeline: every transition, with the time that the reached state lasted."""
-    begun = TimelineStep(at=view.created_utc, to="pending", trigger="registered", reason=None)
-    moves = [TimelineStep(at=move.at, to=move.to, trigger=move.trigger, reason=move.reason) for move in view.timeline]
+def steps(view: ShownRun) -> list[tuple[ShownMove, float | None]]:
+    """The timeline: every transition, with the seconds that the reached state lasted. None for the last state."""
+    begun = ShownMove(at=view.created_utc, from_state="", to="pending", trigger="registered", severity="info",
+                      reason=None)  # fmt: skip
     return [
-        replace(step, lasted=seconds_between(step.at, after.at)) if after else step
-        for step, after in zip_longest([begun, *moves], moves)
+        (move, seconds_between(move.at, after.at) if after else None)
+        for move, after in zip_longest([begun, *view.timeline], view.timeline)
     ]
 
 

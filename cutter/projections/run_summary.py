@@ -60,7 +60,6 @@ def needs_a_look(gate: ShownGate) -> bool:
 
 
 def enacted(view: ShownRun) -> bool:
-    """True if the enactment is sealed."""
     return any(gate.name == "IG_lifecycle_enact_execute" and gate.outcome == "passed" for gate in view.gates)
 
 
@@ -95,5 +94,4 @@ def other_cut(unlike: Sequence[str]) -> str:
 
 
 def open_requests(view: ShownRun) -> list[RequestRecord]:
-    """The requests that wait for signatures."""
     return [request for request in view.requests if request.status == "requested"]

@@ -7,7 +7,7 @@ are the database's own texts, and durations are in seconds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from cutter.catalogue import GATES, Gate, State
 from cutter.domain import recorded_values
 from cutter.domain.next_step import Step, next_step
 from cutter.domain.run_record import DocumentRecord, Latch, RequestRecord, RunRecord, RunSidecar, VerdictRecord
-from cutter.domain.stop_codes import stop_code
+from cutter.domain.run_state import RunState
 from cutter.domain.timestamps import parse_instant, readable
 from cutter.lifecycle.history import of_audit
 from cutter.projections.state_file import state_json
@@ -158,7 +158,7 @@ class ShownRun:
 
     def as_json(self) -> Json:
         """The run for programs."""
-        shown: Json = json_form(self)
+        shown: Json = asdict(self)
         shown["timeline"] = [
             {_MOVE.get(name, name): value for name, value in move.items()} for move in shown["timeline"]
         ]
@@ -168,25 +168,6 @@ class ShownRun:
 _MOVE = {"from_state": "from"}
 _UNNAMED = {"writer_digest": recorded_values.MALFORMED, "candidate_count": recorded_values.MALFORMED}
 """The values of a request that names neither."""
-
-
-def json_form(value: Any) -> Any:
-    """A record that people look at, as a dictionary of its fields, with the records in its lists and dictionaries.
-
-    Values without a record in them stay as they are, because recorded JSON can be nested deeper than Python's functions
-    may call each other.
-    """
-    if is_dataclass(value):
-        return {field.name: json_form(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, (list, tuple)) and _has_record(value):
-        return [json_form(item) for item in value]
-    if isinstance(value, dict) and any(map(_has_record, value.values())):
-        return {name: json_form(item) for name, item in value.items()}
-    return value
-
-
-def _has_record(value: Any) -> bool:
-    return is_dataclass(value) or (isinstance(value, (list, tuple)) and any(map(is_dataclass, value)))
 
 
 def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: Step | None = None) -> ShownRun:
@@ -213,7 +194,7 @@ def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: S
     ]  # fmt: skip
     return ShownRun(
         run_id=run.run_id, document_id=run.document_id, mode=run.mode, state=run.state, outcome=run.outcome,
-        code=stop_code(run.state), starter=run.starter, batch_id=run.batch_id, amends=run.amends,
+        code=RunState(run.state).stop_code, starter=run.starter, batch_id=run.batch_id, amends=run.amends,
         created_utc=run.created_at, state_utc=run.state_at, ended_utc=run.ended_at, reason=reason,
         stop=latch if latch.stopped else None,
         wrote=sidecar.step_facts.wrote,
@@ -234,7 +215,6 @@ def run_view(sidecar: RunSidecar, refusals: Sequence[ShownRefusal] = (), step: S
 
 
 def law_already(law_by: str) -> str:
-    """The reason why a run was skipped."""
     return f"this version is already enacted, by run {law_by}"
 
 
@@ -330,7 +310,6 @@ def _approval(verdict: VerdictRecord, sidecar: RunSidecar) -> ShownApproval:
 
 
 def _refusals(sidecar: RunSidecar, messages: Sequence[ShownRefusal]) -> list[ShownRefusal]:
-    """Refused documents and refused messages, by time."""
     documents = [
         ShownRefusal(
             at=verdict.recorded_at, what=verdict.kb_id, gate=verdict.gate, code=verdict.code, reason=verdict.reason

@@ -16,7 +16,7 @@ from cutter.catalogue import Sovereign
 from cutter.domain.markdown import cell, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step, next_step
 from cutter.domain.run_record import RunSidecar
-from cutter.domain.stop_codes import stop_code
+from cutter.domain.run_state import RunState
 from cutter.projections.state_file import state_json
 
 _SIGNED = {
@@ -43,7 +43,6 @@ class StopRoute:
 
     @property
     def step(self) -> Step:
-        """The step that continues the run."""
         return next_step(self.sidecar.step_facts)
 
 
@@ -68,7 +67,7 @@ def _head(route: StopRoute, title: str) -> Iterator[str]:
     yield ""
     yield f"run_id: {run.run_id}  "
     yield f"state: {run.state}  "
-    if code := stop_code(run.state):
+    if code := RunState(run.state).stop_code:
         yield f"code: {code}  "
     yield f"gate: {prose(route.gate or 'none')}  "
     yield f"reason: {cell(route.reason)}"

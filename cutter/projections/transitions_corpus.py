@@ -113,7 +113,6 @@ class Follower:
         self._told = max(self._told, until)
 
     def close(self) -> None:
-        """Drop the file on disk."""
         self.spool.close()
 
 

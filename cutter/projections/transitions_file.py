@@ -15,6 +15,8 @@ from typing import IO
 from cutter import limits
 from cutter.domain.visible import json_text, visible_line
 from cutter.errors import InvalidInput
+from cutter.lifecycle.invariants import Known
+from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Finding, Validation
 from cutter.types import Json
 
@@ -26,7 +28,7 @@ create table known (name text primary key, record text) without rowid;
 """
 
 
-class Spilling:
+class Spilling(Known):
     """The records of entities: at most `most` in memory, the others in a temporary database.
 
     The temporary database disappears with the process.
@@ -34,43 +36,36 @@ class Spilling:
 
     # Entities that are kept in memory while a file of transitions is checked, about 20 MB. Further entities go to disk.
     def __init__(self, most: int = 20_000) -> None:
+        super().__init__()
         self._most = most
-        self._near: dict[str, Json] = {}
         self._far: sqlite3.Connection | None = None
 
-    def get(self, key: str) -> Json | None:
-        record = self._near.get(key)
-        if record is None and self._far is not None:
-            for (text,) in self._far.execute("select record from known where name = ?", (key,)):
-                return self._record(text)
-        return record
-
-    def __setitem__(self, key: str, record: Json) -> None:
-        self._near[key] = record
+    def keep(self, kind: Lifecycle | str, name: str, record: Json) -> None:
+        super().keep(kind, name, record)
         if len(self._near) > self._most:
             self._spill()
 
-    def named(self, head: str) -> Iterator[tuple[str, Json]]:
-        """(The rest of the key, the record) of each key that begins with `head`. It holds one record at a time."""
-        self._spill()
-        assert self._far is not None
-        # A tab ends the head. Every key with this head sorts before the same head with the next character at its end.
-        bounds = (head, head[:-1] + chr(ord(head[-1]) + 1))
-        for key, record in self._far.execute("select name, record from known where name >= ? and name < ?", bounds):
-            yield key.removeprefix(head), self._record(record)
+    def named(self, kind: Lifecycle) -> Iterator[tuple[str, Json]]:
+        """(Name, record) of each record of a kind. It holds one record at a time."""
+        bounds = f"{kind.name}\t", f"{kind.name}\n"  # A line feed is the next character after a tab.
+        for key, record in self._spill().execute("select name, record from known where name >= ? and name < ?", bounds):
+            yield key.removeprefix(bounds[0]), json.loads(record)
 
-    @staticmethod
-    def _record(text: str) -> Json:
-        record: Json = json.loads(text)
+    def _get(self, key: str) -> Json | None:
+        record = super()._get(key)
+        if record is None and self._far is not None:
+            for (text,) in self._far.execute("select record from known where name = ?", (key,)):
+                record = json.loads(text)
         return record
 
-    def _spill(self) -> None:
+    def _spill(self) -> sqlite3.Connection:
         if self._far is None:
             self._far = sqlite3.connect("")
             self._far.executescript(_KNOWN)
         rows = ((key, json.dumps(record)) for key, record in self._near.items())
         self._far.executemany("insert or replace into known values (?, ?)", rows)
         self._near.clear()
+        return self._far
 
 
 def lines(stream: IO[bytes]) -> Iterator[bytes]:

@@ -134,7 +134,7 @@ def ensure_schedule(settings: Settings) -> None:
     Unavailable.
     """
     # The time between two looks of the reconciler's schedule that `cutter up` makes.
-    asyncio.run(_schedule(settings, 10, keep=True))
+    asyncio.run(_schedule(settings, limits.RECONCILE_MINUTES, keep=True))
 
 
 async def _schedule(settings: Settings, minutes: int, *, keep: bool = False) -> Json:

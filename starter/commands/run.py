@@ -17,7 +17,6 @@ from cutter.domain import ids
 from cutter.domain.next_step import Needs, next_step
 from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
-from cutter.domain.stop_codes import stop_code
 from cutter.errors import Conflict, InvalidInput, NotFound
 from cutter.messages import Mode, RunInput, RunResult
 from cutter.projections.run_view import law_already, run_view
@@ -183,7 +182,7 @@ def _report(settings: Settings, outcome: dict[str, Any], *, as_json: bool, wait:
     if code in (ExitCode.FAILED, ExitCode.STOPPED):
         answer = outcome.get("answer") or {}
         refused = answer.get("status") == "refused"
-        failure = str(answer.get("code") or state) if refused else stop_code(state) or state
+        failure = str(answer.get("code") or state) if refused else RunState(state).stop_code or state
         reason = answer.get("reason") if refused else outcome.get("reason")
         outcome = as_failure(outcome, code=failure, message=str(reason or f"the run is {state}"))
     show(outcome, as_json=as_json, render=lambda out: out.print(fields(_on_lines(outcome)), soft_wrap=True))

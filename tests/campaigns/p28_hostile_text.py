@@ -33,7 +33,7 @@ from psycopg.types.json import Jsonb
 
 from activities.run.begin import begin_run
 from activities.run.escalate import escalate
-from cutter.batch import documents
+from cutter.batch import batch_step, documents
 from cutter.batch.disposition import disposition
 from cutter.batch.triage import Triage
 from cutter.catalogue import Role, WorkerRole
@@ -205,14 +205,14 @@ def batch(made: Deployment, text: str) -> Written:
         (batch_id, name, text, text, kb_id, entry), role="cutter_read",
     )  # fmt: skip
     view = views.view(
-        views.item(name, decided="blocked", reason=text), batch_id=batch_id, policy="strict", created_by=text
-    )
-    item = documents.ReportLine(item=view.items[0], shown="blocked", command=text)
-    listed = documents.QueueLine(document_id=name, state="failed_mark", code=text, kb_id=kb_id, command=text)
+        views.item(name, decided="blocked", reason=text), batch_id=batch_id, policy="strict", created_by=text,
+        halted="stop", halted_reason=text,
+    )  # fmt: skip
+    listed = documents.QueueLine(document_id=name, queue="error_queue", state="failed_mark", code=text, kb_id=kb_id)
 
     def rendered() -> Iterator[str]:
-        yield documents.batch_report(view.batch, [item], {"blocked": 1}, text, next_command=text)
-        yield documents.queue_summary(batch_id, "error_queue", [listed])
+        yield documents.batch_report(view, batch_step.summarise(view, attended=True))
+        yield documents.queue_summary(view, "error_queue", [listed])
         yield documents.review_entry(
             batch_id=batch_id, run_id=run_id, document_id=name, state="paused", gate="SG_cut_authz", reason=text,
             payload={text: text}, request_kb_id=kb_id, approval_kb_id=kb_id,

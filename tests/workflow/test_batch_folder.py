@@ -198,16 +198,9 @@ async def test_a_queue_comes_back_from_the_knowledge_base_only_when_it_is_the_re
     with reading_deps(stack.settings) as deps:
         folder, has_queue = project_batch(deps, batch_id)
         assert (has_queue, (folder / "queue.yaml").exists()) == (False, False)
-        put(kb, queue_id, documents.queue_document(b"schema_version: 1\n"))
+        put(kb, queue_id, b"schema_version: 1\n")
         assert project_batch(deps, batch_id) == (folder, False)
         assert not (folder / "queue.yaml").exists()
-
-
-def test_a_queue_survives_its_document() -> None:
-    """Seed 001 §8."""
-    data = b"schema_version: 1\nitems:\n- document_id: ICX-1\n"
-    assert documents.queue_in(documents.queue_document(data)) == data
-    assert documents.queue_in(data) is None
 
 
 async def test_what_people_put_there_stays_and_what_is_over_goes(stack: Stack) -> None:

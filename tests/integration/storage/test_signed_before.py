@@ -379,7 +379,7 @@ def test_one_person_whose_key_was_rotated_is_one(night: Night) -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"decision": "reject"}, {"accepted": False}, {"gate": CUT}, {"not_after": "2026-01-01T00:00:00Z"},
+        {"accepted": False}, {"gate": CUT}, {"not_after": "2026-01-01T00:00:00Z"},
         {"recorded_at": "2026-01-01T00:00:00Z"}, {"run_id": NEIGHBOUR}, {"policy_sha256": OTHER_SHA},
     ],
 )  # fmt: skip
@@ -387,6 +387,24 @@ def test_a_signature_that_opens_nothing_does_not_count(night: Night, changed: Js
     ask_for(night, 2)
     signs(night, "bob", **changed)
     assert not approved(night)
+
+
+@pytest.mark.parametrize(
+    ("changed", "goes_on"),
+    [
+        ({}, True),
+        ({"decision": "reject"}, True),
+        ({"decision": "reject", "recorded_at": "2026-01-01T00:00:00Z"}, False),
+    ],
+)
+def test_a_batch_and_a_run_answer_the_same_step_facts(night: Night, changed: Json, goes_on: bool) -> None:
+    """A rejection counts as well: people have answered, and the exec worker comes next."""
+    ask_for(night, 2)
+    signs(night, "bob", **changed)
+    (item,) = night.value("select cutter_governance.fn_batch_seen(%s)", BATCH)["items"]
+    facts = night.value("select to_jsonb(f) from cutter_governance.fn_step_facts(%s) f", night.run_id)
+    assert {name: item[name] for name in facts} == facts
+    assert facts["approved"] is goes_on
 
 
 def test_a_revoked_signature_does_not_count(night: Night) -> None:

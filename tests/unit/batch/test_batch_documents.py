@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
-from cutter.batch import documents
+from cutter.approvals.request import RequestDocument
+from cutter.batch import batch_step, documents
 from cutter.batch.disposition import disposition
-from cutter.batch.documents import QueueLine, ReportLine
+from cutter.batch.documents import QueueLine
 from cutter.batch.triage import Triage
+from cutter.batch.ways import command_of
 from cutter.domain.next_step import Needs, Step, StepFacts
+from tests.cases.approval_cases import request_document, request_tuple
 from tests.unit.batch.views import item, view
 
 BATCH = "0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
@@ -103,43 +109,41 @@ def test_a_batchs_documents_have_the_seeds_names(name: str, kb_id: str) -> None:
     assert kb_id == f"{FOLDER}/{name}"
 
 
-def waits(document_id: str) -> documents.Waiting:
-    return documents.Waiting(
-        document_id=document_id, run_id=RUN, request_kb_id=f"knowledge/{document_id}/SG1.md",
-        approval_kb_id=APPROVAL, candidates=2, writer_digest="0" * 64, added=1, changed=0, removed=0, findings=0,
-        expires_utc="2026-11-22T09:00:00Z",
-    )  # fmt: skip
+def waits(document_id: str) -> RequestDocument:
+    asked = replace(request_tuple(), document_id=document_id, candidate_count=2)
+    return request_document(asked, datetime.now(UTC), kb_id=f"knowledge/{document_id}/SG1.md")
 
 
 def test_one_overview_names_every_request_and_how_to_answer_all_of_them() -> None:
     """Seed 001 §4, 001 §12."""
-    text = documents.overview(BATCH, "SG_cut_authz", [waits("ICX-1"), waits("ICX-2")], {"failed": 1})
+    text = documents.overview(BATCH, "SG_cut_authz", [waits("ICX-1"), waits("ICX-2")], {"failed": 1}, {"anna": 2})
     for document_id in ("ICX-1", "ICX-2"):
         assert f"- {document_id}: `knowledge/{document_id}/SG1.md`" in text
-    assert "2 documents wait for a signed approval each: 4 units" in text
+    assert "2 documents wait for a signed approval each: 4 units, 2 added, 2 changed, 0 removed.\n" in text
+    assert "\nOthers: failed 1.\n\nAsked: anna (2).\n" in text
     assert f"cutter approve --batch {BATCH}" in text
     assert "they stay paused" in text
 
 
 def test_a_summary_of_a_queue_has_one_line_for_each_document() -> None:
     """Seed 001 §10, 001 §11, 001 §12."""
+    failed = view(*(item(f"ICX-{n}", "failed_mark", run_id=f"R{n}", enacted=True) for n in (1, 2)))
     entries = [
-        QueueLine(document_id=f"ICX-{n}", state="failed_mark", code="c", kb_id=f"k{n}.md", command=f"cutter {n}")
+        QueueLine(document_id=f"ICX-{n}", queue="error_queue", state="failed_mark", code="c", kb_id=f"k{n}.md")
         for n in (1, 2)
     ]
-    text = documents.queue_summary(BATCH, "error_queue", entries)
+    text = documents.queue_summary(failed, "error_queue", entries)
     rows = [line for line in text.splitlines() if line.startswith("| ICX-")]
-    assert rows == [f"| ICX-{n} | failed_mark | c | `k{n}.md` | `cutter {n}` |" for n in (1, 2)]
+    assert rows == [
+        f"| {entry.document_id} | failed_mark | c | `{entry.kb_id}` | `{command_of(BATCH, record)}` |"
+        for entry, record in zip(entries, failed.items, strict=True)
+    ]
 
 
 def test_the_report_enumerates_every_document_with_its_outcome() -> None:
     """Seed 001 §6: successful and failed documents."""
-    words = ("enacted", "failed")
     batch_view = view(item("ICX-1", "closeout_reported", run_id=RUN), item("ICX-2", "failed_mark", run_id=RUN))
-    listed = [
-        ReportLine(item=record, shown=shown, command="") for record, shown in zip(batch_view.items, words, strict=True)
-    ]
-    text = documents.batch_report(batch_view.batch, listed, {"enacted": 1, "failed": 1}, "", "cutter status")
-    assert f"| 1 | ICX-1 | enacted | closeout_reported | {RUN} |  |" in text
-    assert f"| 2 | ICX-2 | failed | failed_mark | {RUN} |  |" in text
+    text = documents.batch_report(batch_view, batch_step.summarise(batch_view, attended=True))
+    assert f"| 1 | ICX-1 | enacted | closeout_reported | {RUN} | `cutter report {RUN}` |" in text
+    assert f"| 2 | ICX-2 | failed | failed_mark | {RUN} | `cutter source add " in text
     assert "enacted 1 · failed 1" in text

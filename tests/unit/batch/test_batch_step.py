@@ -9,7 +9,6 @@ import pytest
 from cutter import limits
 from cutter.batch import batch_step, documents, ways
 from cutter.batch.batch_step import BatchActions, Halt
-from cutter.batch.documents import ReportLine
 from cutter.batch.item import REVIEW
 from cutter.batch.view import ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
@@ -150,11 +149,8 @@ def test_a_halted_batch_ends_although_a_document_comes_to_no_stop(halted: str, s
     assert not batch_step.summarise(still, attended=False).over
     later = batch_step.summarise(replace(still, halted_seconds=batch_step.HEARD_BY_SECONDS + 1), attended=False)
     assert (later.over, later.state) == (True, "batch_failed_partial")
-    body = documents.batch_report(
-        still.batch, [ReportLine(item=still.items[0], shown="writing", command=ways.command_of(BATCH_ID, stuck))],
-        later.totals, "over its cap", "cutter reconcile",
-    )  # fmt: skip
-    assert f"| ICX-A | writing | {state} | run of ICX-A | `cutter reconcile` |" in body
+    body = documents.batch_report(still, later)
+    assert f"| ICX-A | {stuck.item.shown} | {state} | run of ICX-A | `cutter reconcile` |" in body
 
 
 def test_whoever_halts_gives_every_gate_the_time_that_it_may_take() -> None:

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from cutter.batch.disposition import disposition
 from cutter.batch.triage import SIDECAR_LINES, Source, Triage, invariant_diff, reproduction, sections
 from cutter.domain.next_step import Needs, Step, StepFacts
-from cutter.domain.stop_codes import stop_code
+from cutter.domain.run_state import RunState
 
 SOURCE = Source(profile="generic-markdown", docprefix="ICX-1", options={}, forbidden=())
 
@@ -110,4 +110,4 @@ def test_no_recorded_error_breaks_a_document_or_ends_a_block_of_it(value: Any) -
 )  # fmt: skip
 def test_a_stop_has_the_seeds_code(state: str, code: str) -> None:
     """Seeds 000 §6, 000 §8."""
-    assert (stop_code(state) or state) == code
+    assert (RunState(state).stop_code or state) == code

@@ -18,8 +18,9 @@ def item(name: str, state: str | None = None, **more: Any) -> ItemRecord:
         "source_uri": None, "decided": None, "reason": None, "run_id": state and f"run of {name}", "state": state,
         "outcome": None, "ended": ended, "created_at": None, "state_at": None, "ended_at": None, "included": False,
         "enacted": False, "kept_out": False, "latched": False, "latch_kind": None, "gate": None, "request_kb_id": None,
-        "expires_at": None, "signed": 0, "approved": False, "queue": None, "queue_code": None, "queue_kb_id": None,
+        "expires_at": None, "signed": 0, "approved": False, "queue": None, "queue_code": None,
         "queue_state": None, "wrote": False, "stopped_by": None, "corrected": False, "open_run": None,
+        "queue_kb_id": None, "law_by": None, "exec_worker": True,
         "failed_run": None, "scope": None, "actor": None,
     }  # fmt: skip
     return ItemRecord(**{**made, **more})

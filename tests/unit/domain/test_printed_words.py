@@ -8,7 +8,7 @@ import pytest
 
 from cutter.domain.amounts import counted
 from cutter.domain.next_step import Needs, StepFacts, next_step
-from cutter.domain.stop_codes import stop_code
+from cutter.domain.run_state import RunState
 
 
 @pytest.mark.parametrize(("number", "shown"), [(0, "0 units"), (1, "1 unit"), (2, "2 units")])
@@ -25,7 +25,7 @@ def test_one_of_a_thing_is_said_in_the_singular(number: int, shown: str) -> None
 )  # fmt: skip
 def test_a_stop_has_the_code_that_the_specification_gives_it(state: str, code: str | None) -> None:
     """Seeds 000 §6, 000 §8."""
-    assert stop_code(state) == code
+    assert RunState(state).stop_code == code
 
 
 @pytest.mark.parametrize(

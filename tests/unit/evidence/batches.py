@@ -77,8 +77,9 @@ class Facts:
             "outcome": outcome, "ended": False, "state_at": None, "created_at": None, "ended_at": None,
             "included": False, "kept_out": False, "enacted": False,
             "latched": False, "gate": None, "request_kb_id": None,
-            "expires_at": None, "signed": 0, "approved": False, "queue": None, "queue_code": None, "queue_kb_id": None,
+            "expires_at": None, "signed": 0, "approved": False, "queue": None, "queue_code": None,
             "queue_state": None, "wrote": gates >= WRITTEN, "stopped_by": None, "corrected": False, "open_run": None,
+            "queue_kb_id": None, "law_by": None, "exec_worker": True,
             "failed_run": None, "scope": None, "actor": None, "latch_kind": None, **more,
         }  # fmt: skip
         self.items.append(item)

@@ -17,7 +17,7 @@ from cutter import limits
 from cutter.catalogue import GATES
 from cutter.lifecycle.declarations import BY_EVENT_TYPE, BY_NAME, LIFECYCLES
 from cutter.lifecycle.events import FIELDS
-from cutter.lifecycle.invariants import InMemory
+from cutter.lifecycle.invariants import Known
 from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Validation
 from cutter.projections.transitions_file import Spilling, check, lines, told
@@ -67,13 +67,13 @@ def found_in(*entries: Json | str | bytes) -> list[tuple[int, str]]:
 
 def found(*entries: Json | str | bytes) -> list[tuple[int, str]]:
     """The same of lines that continue a log: each entity stands, since line 0, where its first event begins."""
-    known, begun = InMemory(), set()
+    known, begun = Known(), set()
     for entry in entries:
         if not isinstance(entry, dict) or entry.get("event_type") not in BY_EVENT_TYPE:
             continue
         lifecycle, entity, before = BY_EVENT_TYPE[entry["event_type"]], entry.get("entity_id"), entry.get("from_state")
         if (lifecycle.name, entity) not in begun and isinstance(before, str) and before != lifecycle.initial:
-            known[f"{lifecycle.name}\t{entity}"] = {"state": before, "line": 0}
+            known.keep(lifecycle, str(entity), {"state": before, "line": 0})
         begun.add((lifecycle.name, entity))
     return [(finding.line, finding.code) for finding in check(io.BytesIO(raw(entries)), Validation(known=known))]
 

@@ -81,7 +81,7 @@ where r.run_id = any (%(run_ids)s) and r.gate = %(gate)s and r.status = 'request
 
 -- name: open_queue
 -- Returns the open queue entries of a batch.
-select q.document_id, q.run_id, q.queue, q.state, q.code, q.reason, q.kb_id, q.entered_at
+select q.document_id, q.queue, q.state, q.code, q.kb_id
 from cutter_governance.batch_queue q
 where q.batch_id = %(batch_id)s and q.left_at is null
 order by q.queue, q.entered_at

@@ -1,6 +1,6 @@
--- Returns fn_batch_view with what decides how each item continues. `wrote`: leg A is sealed. `stopped_by`: who set the
--- latch; `batch` for its own batch. `corrected`: a version was registered after the run began. `open_run`: the other
--- run that keeps the document busy. `failed_run`: the failed run because of which a document was kept out.
+-- Returns fn_batch_view with what decides how each item continues, with the facts of `fn_step_facts` about its run.
+-- `stopped_by`: who set the latch; `batch` for its own batch. `open_run`: the run of another batch or person that keeps
+-- the document busy. `failed_run`: the failed run that kept a document out, with its batch. With documents, only theirs.
 create or replace function cutter_governance.fn_batch_seen(p_batch_id text, p_documents text[] default null) returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -13,6 +13,13 @@ as $$
             'wrote', exists (
                 select from cutter_governance.gate_receipt g
                 where g.run_id = one ->> 'run_id' and g.gate = 'IG_cut_leg_a_execute' and g.sealed_at is not null),
+            'law_by', case when one ->> 'outcome' = 'skipped' or one ->> 'state' = 'failed_source_pin' then (
+                select e.run_id from cutter_governance.run e
+                join cutter_governance.gate_receipt g on g.run_id = e.run_id
+                where e.document_id = i.document_id and g.gate = 'IG_lifecycle_enact_execute' and g.sealed_at is not null
+                order by g.sealed_at desc limit 1) end,
+            'exec_worker', (select exists (select from cutter_governance.worker_heartbeat w where w.role = 'exec'
+                and w.state <> 'shutdown' and w.seen_at >= clock_timestamp() - 3 * w.beat_seconds * interval '1 second')),
             'stopped_by', (
                 select l.set_by from cutter_governance.stop_latch l where l.run_id = one ->> 'run_id' and l.stopped),
             'corrected', one ->> 'state' like 'failed\_%' and exists (

@@ -32,7 +32,7 @@ as $$
                 'request_kb_id', (select o.kb_id from cutter_governance.outbox o
                                   where o.kb_id = a.kb_id and o.done_at is not null),
                 'signed', coalesce(s.people, 0),
-                'approved', s.people is not null and s.people >= cutter_governance.fn_approvals_needed(a.gate, a.tier),
+                'approved', coalesce(s.rejected or s.people >= cutter_governance.fn_approvals_needed(a.gate, a.tier), false),
                 'queue', q.queue, 'queue_code', q.code, 'queue_kb_id', q.kb_id,
                 'queue_state', q.state) order by i.position), '[]')
             from cutter_governance.batch_item i
@@ -47,7 +47,10 @@ as $$
             -- to count is the costliest part of an item, and most items have no approval; `offset 0` makes PostgreSQL
             -- count once, and not once for each field
             left join lateral (
-                select cutter_governance.fn_people_signed(a) as people
+                select cutter_governance.fn_people_signed(a) as people, exists (
+                    select from cutter_governance.approval_verdict v
+                    where v.run_id = a.run_id and v.gate = a.gate and v.accepted and v.decision = 'reject'
+                        and v.recorded_at >= a.requested_at) as rejected
                 where exists (select from cutter_governance.approval_verdict v
                               where v.run_id = a.run_id and v.gate = a.gate and v.accepted)
                 offset 0) s

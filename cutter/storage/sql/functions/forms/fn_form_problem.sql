@@ -24,7 +24,7 @@ return case when p_value is null then null else case p_form
             and jsonb_typeof(value) not in ('number', 'boolean', 'null') limit 1))
     when 'queues' then coalesce(cutter_governance.fn_json_problem(p_value, 16384),
         case when jsonb_typeof(p_value) <> 'array' then 'is no array' else (
-            select 'has an entry that is not queue, slots and used' from jsonb_array_elements(p_value) as one
+            select 'has an entry that is not queue, slots and used' as problem from jsonb_array_elements(p_value) as one
             where jsonb_typeof(one) <> 'object' or jsonb_typeof(one -> 'queue') is distinct from 'string'
                 or one -> 'slots' is null or one -> 'used' is null
                 or cutter_governance.fn_keys_problem(one, '{"slots": "count", "used": "count"}') is not null limit 1) end)
