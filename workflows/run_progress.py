@@ -11,7 +11,6 @@ from temporalio import workflow
 from temporalio.common import Priority
 
 with workflow.unsafe.imports_passed_through():
-    from cutter import limits
     from cutter.domain.next_step import AWAITING, StepFacts, next_step
     from cutter.messages import Caps, RunInput
     from temporal import names

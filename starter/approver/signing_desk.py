@@ -262,7 +262,7 @@ def upload(settings: Settings, signed: SignedStatement, kb_id: str) -> str:
 
 def open_request(settings: Settings, run_id: str) -> str:
     with session(settings, Role.OPERATOR) as connection:
-        newest = NEWEST_REQUEST.first(connection, {"run_id": run_id})
+        newest = request_state.STATE.first(connection, {"run_id": run_id})
     if newest is None or not newest.is_open:
         raise NotFound(f"{run_id} waits for no approval: see", then=f"cutter status {run_id}")
     return newest.kb_id

@@ -202,16 +202,17 @@ class World:
         return await self.cutter(*arguments, *signed_by(self, arguments), "--json", **changed)
 
 
-SIGNING = ("approve", "reject", "void", "revoke")
+SIGNING = (("approve",), ("reject",), ("void",), ("revoke",))
 
 
 def signed_by(world: World, arguments: Sequence[str]) -> tuple[str, ...]:
     """The options with which an approver answers without being asked, where a command signs."""
+    arguments = tuple(arguments)
     yes = () if "--yes" in arguments else ("--yes",)
-    if "--help" not in arguments and tuple(arguments[:2]) == ("approvers", "sign"):
-        return yes
-    if not arguments or arguments[0] not in SIGNING or "--help" in arguments:
+    if "--help" in arguments or not (arguments[:1] in SIGNING or arguments[:2] == ("approvers", "sign")):
         return ()
+    if "--gpg-home" in arguments:
+        return yes
     return ("--approver", "alice", "--gpg-home", str(world.stack.kit.alice.home), *yes)
 
 

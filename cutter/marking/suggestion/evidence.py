@@ -64,8 +64,8 @@ def read_evidence(lines: Lines) -> Evidence:
         single = (_kind(form, group, fewest=1) for form, group in candidates)
         kinds = [kind for kind in single if kind and kind.role and kind.role.name == "article"]
     of_a_kind = {line.index for kind in kinds for line in kind.lines}
-    kept = tuple(line for line in headings if line.form == "atx" or not line.word or line.index in of_a_kind)
-    return Evidence(lines=kept, kinds=tuple(sorted(kinds, key=lambda kind: kind.lines[0].index)))
+    read = tuple(line for line in headings if line.form == "atx" or not line.word or line.index in of_a_kind)
+    return Evidence(lines=read, kinds=tuple(sorted(kinds, key=lambda kind: kind.lines[0].index)))
 
 
 def read_named(index: int, lines: Lines) -> LikelyHeading | None:
