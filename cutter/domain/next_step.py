@@ -61,7 +61,7 @@ class StepFacts:
 
     `wrote` says that leg A is sealed, so that drafts may exist, and `enacted` that the enactment is. `law_by` is the
     run that enacted the law, for a run that was skipped. `corrected` says that a version of the document was registered
-    after the run began, and `approved` that the open request has its signatures, so that an exec worker takes the gate.
+    after the run began. `approved` says that the open request has its signatures, so an exec worker takes the gate.
     """
 
     run_id: str

@@ -63,10 +63,10 @@ def in_order(findings: Iterable[Finding], docprefix: str) -> tuple[Finding, ...]
     """Findings in the order of their lines. If one kind has many red findings, only the first stays red, for the whole
     text, so that a person needs only a bounded number of acceptances. The others stay in the list as amber.
     """
-    found = tuple(findings)
+    given = tuple(findings)
     # Two red findings of one kind at one unit would have the same name, so the second becomes amber.
     reds: dict[str, dict[str, Finding]] = defaultdict(dict)
-    for item in found:
+    for item in given:
         if item.severity == "red":
             reds[item.code].setdefault(item.name, item)
     many = {code: sorted(group.values(), key=lambda item: (item.line, item.message)) for code, group in reds.items()
@@ -75,7 +75,7 @@ def in_order(findings: Iterable[Finding], docprefix: str) -> tuple[Finding, ...]
         replace(item, severity="amber")
         if item.severity == "red" and (item.code in many or reds[item.code][item.name] is not item)
         else item
-        for item in found
+        for item in given
     ]
     for code, group in many.items():
         line, places = group[0].line, ", ".join(str(item.line) for item in group[:RED_FINDINGS_OF_A_KIND])

@@ -73,10 +73,10 @@ class Headings:
 
 def read_headings(lines: Lines, profile: Profile, options: Options) -> Headings:
     """All steps, also if the text is refused because of its headings."""
-    found, bare = find_headings(lines, profile)
-    wanted = found
+    every, bare = find_headings(lines, profile)
+    wanted = every
     blocks = [Block(begin=0, end=lines.front_matter, reason="front_matter")] if lines.front_matter else []
-    contents = _contents(lines, found, profile)
+    contents = _contents(lines, every, profile)
     if isinstance(contents, Block):
         blocks.append(contents)
         wanted = [heading for heading in wanted if not contents.begin <= heading.index < contents.end]
@@ -92,11 +92,11 @@ def read_headings(lines: Lines, profile: Profile, options: Options) -> Headings:
     rows, conflicts = _rows(merged, lines, profile, options)
     units = {row.heading.index for row in rows if row.kind == "unit"}
     return Headings(
-        found=found, wanted=wanted, settled=settled, merged=merged, rows=tuple(rows), blocks=tuple(blocks), bare=bare,
+        found=every, wanted=wanted, settled=settled, merged=merged, rows=tuple(rows), blocks=tuple(blocks), bare=bare,
         breaks=breaks, findings=(*lines.findings, *bare, *breaks, *conflicts),
         left_out=frozenset(
             {item.line - lines.first_line for item in breaks}
-            | {heading.index for heading in found if heading.index not in units}
+            | {heading.index for heading in every if heading.index not in units}
         ),
         refused=contents if isinstance(contents, MarkRefusal) else hidden,
     )  # fmt: skip
@@ -171,8 +171,9 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
 
 
 def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:
-    """Without levels that occur only before another level (such as recitals before the first chapter) after it, and
-    without levels that occur only inside another level outside it: a numbered line of a preamble is no clause.
+    """Without a level after another one before which alone it can occur, such as recitals before the first chapter.
+
+    Also without a level outside the one in which alone it can occur: a numbered line of a preamble is no clause.
     """
     first: dict[str, int] = {}
     for heading in headings:

@@ -151,8 +151,9 @@ def _stem(word: str) -> str:
 
 
 def unordered_kinds(nodes: list[Node], profile: Profile, lines: Lines) -> Iterator[Finding]:
-    """Finds a pair of kinds that can nest either way and has the same number of `#`, if neither numbering begins again
-    under the other and the outer heading has a text of its own.
+    """Finds a pair of kinds that can nest either way and has the same number of `#`.
+
+    The pair is found if neither numbering begins again under the other and the outer heading has a text of its own.
     """
     headings = [node.heading for node in nodes]
     ranks = {level.name: rank for rank, level in enumerate(profile.levels)}

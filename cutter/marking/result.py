@@ -26,7 +26,7 @@ _BLANK = b" \t\r\n\f\v"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """What a cut, a plan and the law in force say of a unit besides its text."""
+    """What a cut, a plan and the law in force say of a unit, without its text."""
 
     address: str
     parent_address: str | None

@@ -24,13 +24,13 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 60_960,
+    "product Python, lines": 57_200,
     "SQL, lines": 9_000,
-    "modules behind a reading gate": 67,
+    "modules behind a reading gate": 60,
     "private helpers with one caller, per mille of all functions": 150,
     "SQL functions with at most one caller": 42,
     "commands": 55,
-    "options": 107,
+    "options": 105,
     "settings": 45,
     "function length, p90": 30,
     "function length, longest": 70,

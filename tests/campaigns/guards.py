@@ -1284,10 +1284,12 @@ MARKING = _of(
     ("too many units", "if len(units) > options.max_candidates:", "if False:",
      "::test_more_units_than_allowed_are_refused_with_the_count"),
     ("a forbidden unit", "if segments & forbidden:", "if False:", "::test_forbidden_ids_match_whole_segments"),
-    ("a heading that reads otherwise", "if sign is not None:", "if False:",
-     "unit/marking/test_headings.py::test_a_bidi_control_in_a_heading_refuses"),
     ("an address twice", 'if again and options.duplicates == "refuse":', "if False:",
      "unit/marking/test_profiles.py::test_the_profiles_choices_count_unless_the_options_say_otherwise"),
+) + _of(
+    "cutter/marking/headings.py", "unit/marking/test_headings.py",
+    ("a heading that reads otherwise", "if sign is not None:", "if False:",
+     "::test_a_bidi_control_in_a_heading_refuses"),
 ) + _of(
     "cutter/marking/assessment.py", "unit/marking/test_red_findings.py",
     ("a red finding that nobody accepted", "    if not waiting:\n", "    if True:\n",
@@ -1298,7 +1300,7 @@ MARKING = _of(
     "cutter/marking/uncut.py", "unit/marking/test_red_findings.py",
     ("a heading after a line break that is no LF", "if not lines.opaque[i] and _HEADING_IN_LINE.search(line)]",
      "if False]", "::test_each_fault_is_refused_with_its_kind_and_line"),
-    ("a heading without a sign that fills a gap", ", *_filling(open_lines, around, place.lines)}", "}",
+    ("a heading without a sign that fills a gap", ", *_filling(open_lines, around, pieces.lines)}", "}",
      "::test_each_fault_is_refused_with_its_kind_and_line"),
     ("a sentence taken for the missing heading", " and len(text) <= LIKELY_HEADING_BYTES and text[-1:] not in",
      " or text in",

@@ -118,8 +118,10 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
 
 
 def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
-    """The kinds without lines that are probably quoted or belong to a table: plain lines of a text that writes most of
-    its articles with `#`, and words that no table knows beside words that a table knows.
+    """The kinds without lines that are probably quoted or belong to a table.
+
+    These are plain lines of a text that writes most of its articles with `#`. They are also lines whose word no table
+    knows, if a table knows the words of others.
     """
     with_hashes = articles_with_hashes(evidence)
     plain = [len(kind.lines) for kind in kinds if kind.form != "atx" and kind.role and kind.role.name == "article"]

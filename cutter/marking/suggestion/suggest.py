@@ -412,8 +412,9 @@ def _confidence(desk: _Desk, draft: Draft, trial: _Trial) -> tuple[Confidence, t
 
 
 def _unusual_levels(desk: _Desk, draft: Draft) -> list[str]:
-    """Levels whose `#` put them inside a level that is usually further in, levels of words that no table knows, and
-    articles in plain lines of a text that numbers other articles with `#`.
+    """Levels whose `#` put them inside a level that is usually further in, and levels of words that no table knows.
+
+    Also articles in plain lines of a text that numbers other articles with `#`.
     """
     warnings = [
         f"by its # {inner.name} is inside {outer.name}; else give --refine '{outer.name} is inside {inner.name}'"

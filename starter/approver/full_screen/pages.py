@@ -119,22 +119,18 @@ def rows(page: Screen[Any]) -> list[tuple[str, str]]:
     """
     active = [active_binding for active_binding in page.active_bindings.values() if active_binding.enabled]
     ours = sorted((key for key in active if key.binding.tooltip), key=lambda key: not key.binding.show)
-    moves = [key for key in active if not key.binding.tooltip and _moves(page, key)]
+    # keys without a modifier, of the part with the focus; the keys of a text edit it, but our texts are read-only
+    moves = [
+        key for key in active
+        if not key.binding.tooltip and key.node is page.focused and not isinstance(key.node, TextArea)
+        and "+" not in key.binding.key
+    ]  # fmt: skip
     groups: dict[str, list[ActiveBinding]] = {}
     for own_key in ours:
         groups.setdefault(own_key.binding.tooltip, []).append(own_key)
     if moves:
         groups[MOVES] = moves
     return [(" ".join(page.app.get_key_display(key.binding) for key in same), does) for does, same in groups.items()]
-
-
-def _moves(page: Screen[Any], active_binding: ActiveBinding) -> bool:
-    """A key without a modifier, of the part with the focus. The keys of a text edit it, but our texts are read-only."""
-    return (
-        active_binding.node is page.focused
-        and not isinstance(active_binding.node, TextArea)
-        and "+" not in active_binding.binding.key
-    )
 
 
 class Deciding(Screen[Asked | None]):
