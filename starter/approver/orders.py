@@ -23,6 +23,7 @@ from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.messages import VOIDED_BEFORE, JudgeResult, RevokeInput, RunInput, VoidInput, VoidResult
 from cutter.settings import Settings
+from cutter.types import Json
 from starter.approver import signing_desk
 from starter.console.confirmation import require_yes
 from starter.console.terminal import err, table
@@ -70,12 +71,16 @@ def prepare(
     signer = signing_desk.who(settings, *keys)
     signing_desk.require_fit(settings, signer, gate, decision, run_id=run.run_id, starter=run.starter)
     made = signing_desk.order(run, deployment, gate, signer, decision, reason, **fields)
-    # An order lives at most as long as an approval at the same gate, as pinned in the run.
-    name = "ttl_lifecycle_seconds" if gate == Sovereign.LIFECYCLE else "ttl_cut_seconds"
-    life = timedelta(seconds=int(run.caps.get(name) or 0))
-    if life:
-        made = replace(made, not_after=min(made.not_after, made.signed_utc + life))
-    return Order(statement=made, signer=signer)
+    return Order(statement=within_ttl(made, run.caps), signer=signer)
+
+
+def within_ttl(statement: Statement, caps: Json) -> Statement:
+    """An order that lives at most as long as an approval at the same gate, as the run has pinned it."""
+    name = "ttl_lifecycle_seconds" if statement.gate == Sovereign.LIFECYCLE else "ttl_cut_seconds"
+    life = timedelta(seconds=int(caps.get(name) or 0))
+    if not life:
+        return statement
+    return replace(statement, not_after=min(statement.not_after, statement.signed_utc + life))
 
 
 def confirm(order: Order, rows: Sequence[tuple[str, object]], *, yes: bool) -> None:

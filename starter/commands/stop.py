@@ -17,7 +17,7 @@ from cutter.approvals import schema
 from cutter.batch.state import ENDS
 from cutter.catalogue import GATES, Role
 from cutter.domain import ids
-from cutter.domain.next_step import next_step
+from cutter.domain.next_step import StepFacts, next_step
 from cutter.domain.run_record import RunRecord
 from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
@@ -134,8 +134,6 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     if answer.status != "stopped":
         raise Refused(f"{run_id} ended meanwhile as {answer.state or 'unknown'}: nothing to {kind}", code="run_ended")
     delivered, note, hold = asyncio.run(_deliver(settings, record, kind, text))
-    state = "stopped_stop" if kind == "stop" else "stopped_cancel" if answer.wrote else "voided_cancelled"
-    after = next_step(replace(sidecar.step_facts, state=state, latched=True)).command
     outcome = {
         "run_id": run_id,
         "document_id": record.document_id,
@@ -145,9 +143,17 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
         "units": "draft units of this run are in the database" if answer.wrote else "nothing was written",
         "workflow_told": delivered,
         "note": note,
-        "next": hold.command if hold else after if delivered else "cutter reconcile",
+        "next": hold.command if hold else after(sidecar.step_facts, kind, wrote=answer.wrote, delivered=delivered),
     }
     show(outcome, as_json=as_json, render=lambda out: out.print(fields(outcome), soft_wrap=True))
+
+
+def after(run: StepFacts, kind: Kind, *, wrote: bool, delivered: bool) -> str:
+    """The command that comes after the workflow has obeyed."""
+    if not delivered:
+        return "cutter reconcile"
+    state = "stopped_stop" if kind == "stop" else "stopped_cancel" if wrote else "voided_cancelled"
+    return next_step(replace(run, state=state, latched=True)).command
 
 
 def _stop_batch(settings: Settings, batch_id: str, kind: Kind, reason: str, *, as_json: bool) -> None:

@@ -53,7 +53,7 @@ def verify(
 
     Example: cutter verify evidence.tar --head 3598c3b6…
     """
-    kind = _kind(files[0])
+    kind = kind_of(files[0])
     given = {"head": head, "sha256": sha256, "history": history, "epoch": epoch, "country": country,
              "language": language}  # fmt: skip
     if other := [f"--{name}" for name, value in given.items() if value and name not in OF_KIND[kind]]:
@@ -74,7 +74,7 @@ def verify(
         end(ExitCode.DONE if valid else ExitCode.FAILED)
 
 
-def _kind(file: Path) -> str:
+def kind_of(file: Path) -> str:
     """The kind of a file by its content. Raises InvalidInput for a file that cutter did not write.
 
     A damaged file keeps its kind if one whole line shows it, so that the check finds the damage.

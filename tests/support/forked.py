@@ -17,7 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
-from starter.cli import COMMANDS, main
+from starter.cli import main
+from starter.command_table import COMMANDS
 from tests.support.pace import patient
 
 _CONTEXT = multiprocessing.get_context("forkserver")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter.domain.digests import canonical_json, chain, sha256_hex
+from cutter.errors import InvalidInput
 from cutter.evidence import audit
 from cutter.evidence.offline import GLOBAL
+from starter.commands import verify
 
 Event = dict[str, Any]
 
@@ -209,29 +212,30 @@ def test_the_same_value_in_another_notation_is_altered() -> None:
 
 
 STRANGERS = {
-    "empty": (b"", "the file is empty"),
-    "white": (b" \n\n", "the file is empty"),
-    "a text": (b"# A law\n", "line 1 is not an audit event"),
-    "text behind an empty line": (b"\n# A law\n", "line 1 is not an audit event"),
-    "binary": (b"\x00\xff" * 100, "line 1 is not an audit event"),
-    "another object": (b'{"a":1}\n', "line 1 is not an audit event"),
-    "a list": (b'["chain","seq","kind","body","prev_hash","hash"]\n', "line 1 is not an audit event"),
-    "deep": (b"[" * 100_000 + b"\n", "line 1 is not an audit event"),
+    "empty": b"",
+    "white": b" \n\n",
+    "a text": b"# A law\n",
+    "text behind an empty line": b"\n# A law\n",
+    "binary": b"\x00\xff" * 100,
+    "another object": b'{"a":1}\n',
+    "a list": b'["chain","seq","kind","body","prev_hash","hash"]\n',
+    "deep": b"[" * 100_000 + b"\n",
 }
 
 
 @pytest.mark.parametrize("name", STRANGERS)
-def test_a_file_that_is_no_export_is_told_apart_from_one_that_was_altered(name: str) -> None:
-    data, beginning = STRANGERS[name]
-    reason = audit.stranger(data)
-    assert reason is not None
-    assert reason.startswith(beginning)
-    assert "chain, seq, kind, body, prev_hash, hash" in reason
-    assert audit.verify(data).problems
+def test_a_file_that_is_no_export_is_told_apart_from_one_that_was_altered(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    file.write_bytes(STRANGERS[name])
+    with pytest.raises(InvalidInput, match="it is not"):
+        verify.kind_of(file)
+    assert audit.verify(STRANGERS[name]).problems
 
 
 @pytest.mark.parametrize("kept", range(len(lines_of(WHOLE))))
-def test_one_line_that_is_left_of_an_export_is_for_the_check(kept: int) -> None:
+def test_one_line_that_is_left_of_an_export_is_for_the_check(kept: int, tmp_path: Path) -> None:
     lines = [b"x"] * len(lines_of(WHOLE))
     lines[kept] = lines_of(WHOLE)[kept]
-    assert audit.stranger(joined(lines)) is None
+    file = tmp_path / "audit.jsonl"
+    file.write_bytes(joined(lines))
+    assert verify.kind_of(file) == verify.EVENTS

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from cutter import limits
 from cutter.catalogue import GATES
@@ -22,7 +22,7 @@ from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Validation
 from cutter.projections.transitions_file import Spilling, check, lines, told
 from cutter.types import Json
-from starter.commands.transitions import app
+from starter.cli import app
 from tests.support.hostile import STRINGS, leaks
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "validate" / "validate_state_transitions.py"
@@ -468,12 +468,12 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_the_command_says_each_finding_with_its_line(files: dict[str, Path]) -> None:
-    good = CliRunner().invoke(app, ["validate", str(files["good"])])
+    good = CliRunner().invoke(app(), ["verify", str(files["good"])])
     assert (good.exit_code, good.stdout) == (0, f"{files['good']}: valid, 4 lines, 4 events, 0 findings\n")
-    bad = CliRunner().invoke(app, ["validate", str(files["bad"])])
+    bad = CliRunner().invoke(app(), ["verify", str(files["bad"])])
     assert bad.exit_code == 1
     assert [line.partition(": ")[0] for line in bad.stdout.splitlines()] == ["line 1", "line 2", str(files["bad"])]
-    machine = json.loads(CliRunner().invoke(app, ["validate", str(files["bad"]), "--json"]).stdout)
+    machine = json.loads(CliRunner().invoke(app(), ["verify", str(files["bad"]), "--json"]).stdout)
     assert (machine["valid"], machine["lines"], machine["events"], machine["findings"]) == (False, 2, 1, 2)
     assert [(finding["line"], finding["code"]) for finding in machine["listed"]] == [(1, "transition"), (2, "schema")]
 

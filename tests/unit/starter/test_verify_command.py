@@ -32,7 +32,7 @@ TRANSITION = dict.fromkeys(FIELDS, "x")
 def test_a_file_is_known_by_its_content_even_if_a_part_is_damaged(tmp_path: Path, data: bytes, kind: str) -> None:
     file = tmp_path / "any"
     file.write_bytes(data)
-    assert verify._kind(file) == kind
+    assert verify.kind_of(file) == kind
 
 
 @pytest.mark.parametrize(

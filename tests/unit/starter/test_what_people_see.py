@@ -61,7 +61,7 @@ def order(gate: str) -> Statement:
 )
 def test_an_order_lives_no_longer_than_the_run_lets_an_approval_live(gate: str, seconds: int) -> None:
     caps = {} if gate == "SG_nothing_pinned" else {"ttl_cut_seconds": 600.0, "ttl_lifecycle_seconds": 300.0}
-    assert orders._within_ttl(order(gate), caps).not_after == NOW + timedelta(seconds=seconds)
+    assert orders.within_ttl(order(gate), caps).not_after == NOW + timedelta(seconds=seconds)
 
 
 def test_drift_is_shown_object_by_object_with_the_fingerprint_that_is_signed() -> None:
@@ -84,7 +84,7 @@ def test_drift_is_shown_object_by_object_with_the_fingerprint_that_is_signed() -
 )
 def test_a_stop_names_the_command_that_comes_after_it(kind: Any, wrote: bool, delivered: bool, command: str) -> None:
     run = StepFacts(run_id="R", document_id="D", state="marked")
-    assert messages._after(run, kind, wrote=wrote, delivered=delivered) == command
+    assert messages.after(run, kind, wrote=wrote, delivered=delivered) == command
 
 
 def shown(view: ShownRun) -> str:
@@ -112,14 +112,9 @@ def test_what_came_from_outside_is_no_markup_on_the_terminal() -> None:
     )
 
 
-def test_following_a_run_has_one_line_a_move_and_ends_when_it_ended() -> None:
+def test_following_a_run_has_one_line_a_move() -> None:
     view = run_view(RunSidecar.of(made.sidecar("marked", gates=made.through("IG_mark"))))
     assert [line.split()[3] for line in status.lines_of_run(view)] == ["pending", "source_pinned", "marked"]
-    assert not status._ended(view)
-    assert status._ended(run_view(RunSidecar.of(made.sidecar("failed_mark", ended_at=made.at(9)))))
-    assert not status._over(overview(RUN_LINE, replace(RUN_LINE, ended_utc="x")))
-    assert status._over(overview(replace(RUN_LINE, ended_utc="x")))
-    assert status._over(overview())
 
 
 WAITING = InboxEntry(
@@ -152,7 +147,7 @@ def on(renderable: Any, *, width: int, terminal: bool = True) -> list[str]:
 
 
 @pytest.mark.parametrize(("terminal", "width"), [(True, 60), (True, 80), (True, 120), (False, 240)])
-@pytest.mark.parametrize("listed", [inbox._rendered([WAITING]), status._table_of_runs(overview(RUN_LINE))])
+@pytest.mark.parametrize("listed", [inbox._rendered([WAITING]), status._table_of_all(overview(RUN_LINE))])
 def test_no_name_time_or_command_of_a_list_is_cut_up(listed: Any, terminal: bool, width: int) -> None:
     lines = on(listed, width=width, terminal=terminal)
     for whole in (made.DOCUMENT, "2026-11-21 09:00:00Z", WAITING.command):
@@ -161,7 +156,7 @@ def test_no_name_time_or_command_of_a_list_is_cut_up(listed: Any, terminal: bool
 
 
 def test_a_list_is_a_table_where_it_fits_and_blocks_where_it_does_not() -> None:
-    listed = status._table_of_runs(overview(RUN_LINE, RUN_LINE))
+    listed = status._table_of_all(overview(RUN_LINE, RUN_LINE))
     assert on(listed, width=120)[0].split() == ["#", "document", "state", "gates", "since", "expires"]
     assert on(listed, width=80)[:4] == [
         made.DOCUMENT,
@@ -178,7 +173,7 @@ def test_a_list_that_is_piped_keeps_each_row_on_one_line_however_long_its_comman
     piped = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", piped)
-        terminal.out().print(status._table_of_runs(overview(replace(RUN_LINE, next=command))), soft_wrap=True)
+        terminal.out().print(status._table_of_all(overview(replace(RUN_LINE, next=command))), soft_wrap=True)
     heading, row = piped.getvalue().splitlines()
     assert heading.split() == ["document", "state", "gates", "since", "expires", "next"]
     assert (row.startswith(made.DOCUMENT), row.rstrip().endswith(command)) == (True, True)
