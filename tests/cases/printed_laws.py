@@ -42,7 +42,7 @@ def reading(document: str, first: str, run_id: str) -> list[Ask]:
         ("law", "history", document), ("law", "history", document, UNIT), ("law", "diff", document),
         ("law", "diff", document, "--from", "1", "--version", "2"), ("law", "search", "text", "--document", document),
         ("law", "export", document), ("law", "export", document, "--form", "json", "--at", LATER),
-        ("law", "site", document, "-o", "pages"), ("evidence", "export", run_id, "--with-law"),
+        ("evidence", "export", run_id, "--with-law"),
         ("evidence", "export", first, "--with-law"),
     ]  # fmt: skip
     return [*laws, *((*ask, "--json") for ask in laws), *looking(run_id, document)]
