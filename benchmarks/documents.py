@@ -54,7 +54,9 @@ def read_documents(items: list[Item], groups: list[Group], lines: list[str]) -> 
     own: set[int] = set()
     apart: list[tuple[int, ...]] = []
     for kind, mine in kinds.items():
-        others = [(item.line, True, None) for name, rest in kinds.items() if name != kind and len(rest) > 1 for item in rest]
+        others = [
+            (item.line, True, None) for name, rest in kinds.items() if name != kind and len(rest) > 1 for item in rest
+        ]
         runs = _runs(mine, [*groups, *others], lines)
         own.update(runs[0])
         apart += [tuple(run) for run in runs[1:]]

@@ -46,6 +46,9 @@ _REPEALED = re.compile(
 )
 """Words and signs that say why an article has no text."""
 
+_RANGE = re.compile(r"(?:und|et|and|e|y|i|bis|to|a|à)?[^\w]*[0-9]")
+"""The end of `Art. 16 und 17`, which are repealed together."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -97,9 +100,7 @@ class Outline:
         return sum(not entry.is_title for entry in self.entries) > 1 or bool(self.apart)
 
 
-def outline(
-    text: str, articles: re.Pattern[str] | None = None, sections: frozenset[int] = frozenset()
-) -> Outline:
+def outline(text: str, articles: re.Pattern[str] | None = None, sections: frozenset[int] = frozenset()) -> Outline:
     """The outline of a Markdown or plain text; `articles` finds the plain lines that are articles, at a line's start.
 
     A plain line that is quoted, or that does not continue the numbering, is no article of the law. `sections` are lines
@@ -147,6 +148,7 @@ def _is_reference(title: str) -> bool:
 
 def _without_references(found: list[tuple[int, str]], lines: list[str]) -> list[tuple[int, str]]:
     """The lines without those that continue a sentence, in a text that separates its articles by blank lines."""
+
     def follows(number: int) -> bool:
         return number > 1 and any(character.isalnum() for character in lines[number - 2])
 
@@ -282,7 +284,7 @@ def _empty(entries: list[Entry], texts: set[int]) -> tuple[int, ...]:
         last = after.line if after else max(texts, default=0) + 1
         alone = not any(line in texts for line in range(entry.line, last)) and not (after and after.depth > entry.depth)
         run_in = len(title) > _SHORT or title.endswith((".", ";", ":"))
-        if alone and title and not run_in and not _REPEALED.search(title):
+        if alone and title and not run_in and not _REPEALED.search(title) and not _RANGE.match(title):
             empty.append(entry.line)
     return tuple(empty) if len(empty) * 2 < articles else ()
 

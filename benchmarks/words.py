@@ -78,7 +78,7 @@ _NUMBER = (
     r"|(?P<letter>[a-zα-ω]))(?![^\W_])"
 )
 _LATIN = "bis|ter|quater|quinquies|sexies|septies|octies|novies|decies"
-_NUMBER_FIRST = r"(?P<arabic>[0-9]{1,4})(?:[ ]?[a-z](?=[ ]))?|(?P<roman>[ivxlc]{1,7})"
+_NUMBER_FIRST = r"(?P<arabic>[0-9]{1,4})(?:[ ]?(?P<suffix>[a-z])(?=[ ]))?|(?P<roman>[ivxlc]{1,7})"
 _WORD_FIRST = re.compile(
     rf"(?P<word>{_alternatives(' '.join(_FIRST.values()))})(?:[.]|(?<=§)|(?![^\W_]))[ ]*(?:n[º°.]+[ ]*)?[:–—-]?[ ]*"
     rf"{_NUMBER}[ ]?(?P<latin>{_LATIN}|[-–][ ]?[0-9]{{1,3}})?(?![^\W_])"

@@ -218,7 +218,9 @@ def test_a_sample_has_laws_of_its_half_only(tmp_path: Path) -> None:
     git("commit", "-qm", "laws")
     collection = Collection(jurisdiction="Atlantis", language="at", repository="a/b", commit=git("rev-parse", "HEAD"),
                             paths="*.md", sample=20, digests={}, articles=ARTICLES)  # fmt: skip
-    halves = {half: [law.path for law in laws(collection, tmp_path / ".git", "s", 20, half)] for half in ("seen", "unseen")}
+    halves = {
+        half: [law.path for law in laws(collection, tmp_path / ".git", "s", 20, half)] for half in ("seen", "unseen")
+    }
     assert sorted(halves["seen"] + halves["unseen"]) == sorted(f"{number}.md" for number in range(20))
     assert {half_of(path) for path in halves["seen"]} == {"seen"}
 
@@ -251,7 +253,14 @@ LAW_RECORD = {"jurisdiction": "Atlantis", "language": "at", "path": "a.md", "byt
 
 def test_the_page_counts_each_verdict_and_names_an_example() -> None:
     silent = {**LAW_RECORD, "cut": "default", "verdict": "silent", "shape": "becomes_a_root", "line": 3}
-    kind = {**LAW_RECORD, "cut": "suggested", "verdict": "wrong kind", "shape": "wrong_kind", "wrong_kinds": 2, "line": 5}
+    kind = {
+        **LAW_RECORD,
+        "cut": "suggested",
+        "verdict": "wrong kind",
+        "shape": "wrong_kind",
+        "wrong_kinds": 2,
+        "line": 5,
+    }
     text = page([silent, kind, {**LAW_RECORD, "cut": "suggested"}], [], "9.9")
     assert "| Atlantis (at) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0.0 % |" in text
     assert "| Atlantis (at) | 2 | 2 | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 50.0 % |" in text
@@ -278,7 +287,9 @@ def test_the_page_names_each_missed_target_with_a_measured_law_its_line_and_its_
     ]  # fmt: skip
     _, _, missed = page(records, [], "9.9").partition("### Missed targets\n")
     missed = missed.partition("\n## ")[0]
-    assert "| right, laws with explicit structure | refused though right | 2 | `a.md:7` | `giant_unit:LAW/X` |" in missed
+    assert (
+        "| right, laws with explicit structure | refused though right | 2 | `a.md:7` | `giant_unit:LAW/X` |" in missed
+    )
     assert "| right, text of PDFs | refused | 1 | `c.md:7` | `looks_uncut:LAW/Y` |" in missed
     assert "| silent | silent | 1 | `d.md:7` | none: a heading inside another one becomes a root |" in missed
 

@@ -466,7 +466,9 @@ def test_one_article_in_a_plain_line_among_articles_with_hashes_is_one_of_them()
     without = ((1, "D", "section"), (5, "ART-2", "article"), (9, "ART-3", "article"))
     made = compare(marking(text, *without), outline(text, ART))
     assert (made.verdict, made.shape, made.line) == ("silent", "article_not_cut", 3)
-    assert compare(marking(text, without[0], (3, "ART-1", "article"), *without[1:]), outline(text, ART)).verdict == "right"
+    assert (
+        compare(marking(text, without[0], (3, "ART-1", "article"), *without[1:]), outline(text, ART)).verdict == "right"
+    )
 
 
 def test_a_section_that_begins_with_a_bare_number_may_begin_at_its_name() -> None:
