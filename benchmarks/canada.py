@@ -65,7 +65,7 @@ class _Writer:
 
 def render(xml: bytes, *, markdown: bool) -> Rendered | None:
     """The act as a text; None if the file is no act with sections."""
-    root = ElementTree.fromstring(xml)  # noqa: S314 - a pinned file of the list
+    root = ElementTree.fromstring(xml)
     body = root.find("Body")
     if body is None:
         return None

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 from benchmarks.outline import Entry, Outline, letters
 from benchmarks.words import contradicts, head, names_an_annex
@@ -75,14 +75,14 @@ def compare(result: Marking | MarkRefusal, expected: Outline) -> Comparison:
     groups = {unit.parent_address for unit in result.candidates if _is_article(unit)}
     wrong = [unit for unit in result.candidates
              if contradicts(unit.title, unit.section_type, holds_articles=unit.address in groups)]  # fmt: skip
-    common = {"units": units, "expected": count, "wrong_kinds": len(wrong)}
-    found = [(shape, line, _finding_at(result, line)) for shape, line in differences(result, expected)]
+    common: dict[str, Any] = {"units": units, "expected": count, "wrong_kinds": len(wrong)}
+    places = [(shape, line, _finding_at(result, line)) for shape, line in differences(result, expected)]
     if result.unaccepted:
         red = next((finding for finding in result.unaccepted if finding.code not in _NUMBERS), result.unaccepted[0])
-        verdict: Verdict = "refused" if found else _alarm(result, expected)
-        return Comparison(verdict=verdict, shape=red.code, line=red.line, difference=found[0][0] if found else "",
-                          finding=red.name, unnamed=bool(found) and found[0][2] is None, **common)  # fmt: skip
-    shape, line, named = next((row for row in found if row[2] is None), found[0] if found else ("", None, None))
+        verdict: Verdict = "refused" if places else _alarm(result, expected)
+        return Comparison(verdict=verdict, shape=red.code, line=red.line, difference=places[0][0] if places else "",
+                          finding=red.name, unnamed=bool(places) and places[0][2] is None, **common)  # fmt: skip
+    shape, line, named = next((row for row in places if row[2] is None), places[0] if places else ("", None, None))
     if shape and named is None:
         return Comparison(verdict="silent", shape=shape, line=line, **common)
     if wrong:
@@ -134,8 +134,8 @@ def difference(result: Marking, expected: Outline) -> tuple[str, int | None]:
 def differences(result: Marking, expected: Outline) -> Iterator[Difference]:
     """The first difference of each sort: headings and titles, parents, other documents, addresses and lost texts."""
     for look in (_contents, _headings, _other_documents, _addresses, _nesting, _smaller_parents, _sections_as_text):
-        if found := look(result, expected):
-            yield found
+        if place := look(result, expected):
+            yield place
     if expected.empty and any(unit.line in expected.empty for unit in result.candidates):
         yield "article_without_text", expected.empty[0]
 

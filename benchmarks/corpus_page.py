@@ -33,39 +33,39 @@ an official format is known from its XML.
 
 | word | meaning |
 | --- | --- |
-| right | every heading is a unit with its title and its parent, there is no other unit, and no unit holds another document |
+| right | each heading is a unit with its title and its parent, no other unit is there, and no unit holds a document |
 | refused for its numbers | the cut does not differ, and the outline lacks or repeats the number too |
 | refused though right | another red finding refuses a cut that does not differ: a person must accept it by its name |
 | refused | the cut differs and a red finding refuses it, or the text needs an option: a person must decide |
 | flagged | the cut differs, and an amber finding names the line of the difference, its unit or the unit's parent |
-| wrong kind | no red finding refuses the cut, nothing is silent, and a unit's kind contradicts the word of its heading |
+| wrong kind | no red finding refuses the cut, nothing is silent, and a kind contradicts the word of its heading |
 | silent | the cut differs and no finding names the place |
 
 A cut also differs in these cases:
 
 - a plain line that begins like an article and continues the numbering is text, also in a law that uses `#`;
-- a kind of heading that counts again under another one (`§` in `Artikel`) is cut beside it, or an article inside a `§`;
+- a kind of heading that counts again under another one (`§` in `Artikel`) is cut next to it, or an article inside a `§`;
 - a numbered unit has an address with `~2`, and no red finding says that the text repeats the number;
 - the last article holds an annex, transitory articles, an elucidation or a second count of articles;
-- the articles of a second document are part of an article of the first, are cut in part, or stand among the first ones;
+- the articles of a second document are part of an article of the first, are cut in part, or are among the first ones;
 - a table of contents that is left out is larger than all units;
 - the name of an article is a unit of its own, or an article lost its text while most others have one.
 
 A quoted line is no article of the law. A quoted heading with `#` may be a unit or not, since collections differ.
 
-The comparison uses words and numbers of its own, so it tests the reading of the marking. It does not test whether `#` is
-right. A difference is not always an error of the cut: some collections write levels of `#` that contradict the words of
-the headings. A text between a number and the next heading is compared as one title.
+The comparison uses words and numbers of its own, so it tests the reading of the marking. It does not test whether `#`
+is right. A difference is not always an error of the cut: some collections write levels of `#` that contradict the
+words of the headings. A text between a number and the next heading is compared as one title.
 
 The laws of each collection are in two halves, by a hash of their path. Rules are written by looking at the seen half
-only, and the page names no law of the unseen half. The laws of a half are chosen by a seed that changes with each version
-of cutter. This page is made by
+only, and the page names no law of the unseen half. The laws of a half are chosen by a seed that changes with each
+version of cutter. This page is made by
 
     python -m benchmarks.corpus GITDIR... --page docs/reference/marking-quality.md
-    python -m benchmarks.corpus GITDIR... --unseen --output unseen.jsonl
+    python -m benchmarks.corpus GITDIR... --unseen --output unseen.records
 
-where each GITDIR is a git directory with a commit of the list below. `--records unseen.jsonl` adds the laws of another
-measurement to the page, and `--sample N` cuts fewer laws.
+where each GITDIR is a git directory with a commit of the list below. `--records unseen.records` adds the laws of
+another measurement to the page, and `--sample N` cuts fewer laws.
 """
 
 _READ = """## What people found
@@ -115,11 +115,11 @@ _SHAPES = {
     "root_inside_another": "a root is put inside another heading",
     "inside_a_deeper_or_equal_heading": "a heading is put inside one that is as deep or deeper",
     "under_another_ancestor": "a heading is put under another ancestor than the last shallower one",
-    "kinds_flat": "a kind that nests in another one is beside it",
+    "kinds_flat": "a kind that nests in another one is next to it",
     "article_inside_a_smaller_part": "an article is inside a `§` of the article before it",
     "address_repeated": "a numbered unit has an address with `~2`",
     "second_document_in_an_article": "an article holds the articles of a second document",
-    "second_document_among_the_articles": "the articles of a second document stand among the first ones",
+    "second_document_among_the_articles": "the articles of a second document are among the first ones",
     "document_in_the_last_article": "the last article holds an annex or transitory articles",
     "new_count_in_the_last_article": "the last article holds a new count of articles",
     "contents_hold_the_law": "the excluded table of contents is larger than all units",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile, zip_longest
+from itertools import pairwise, zip_longest
 from operator import attrgetter
 from unicodedata import normalize
 
@@ -20,7 +20,7 @@ from markdown_it.token import Token
 from benchmarks.documents import Group, Item, read_documents
 from benchmarks.quotations import quoted_lines
 from benchmarks.tails import bare_count, new_counts, region_titles
-from benchmarks.words import head
+from benchmarks.words import Role, head
 
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]*\]")
@@ -41,8 +41,8 @@ _SHORT = 60
 
 _REPEALED = re.compile(
     r"[\[({*…]|\.\.|repeal|omitted|deleted|reserved|spent|abrog|aufgehoben|weggefallen|gegenstandslos|derogad|suprim"
-    r"|opphev|kumottu|zrusen|zrusuje|vypust|vervallen|upphav|kehtet|eliminad|καταργ|скасован|виключен|втратил|bai bo|dihapus"
-    r"|删除|废止|vetad|anulad|inconstitu"
+    r"|opphev|kumottu|zrusen|zrusuje|vypust|vervallen|upphav|kehtet|eliminad|καταργ|скасован|виключен|втратил|bai bo"
+    r"|dihapus|删除|废止|vetad|anulad|inconstitu"
 )
 """Words and signs that say why an article has no text."""
 
@@ -115,14 +115,14 @@ def outline(text: str, articles: re.Pattern[str] | None = None, sections: frozen
     quoted = quoted_lines(lines)
     marked = [(line, depth, title) for line, depth, title in headings
               if articles and (articles.match(title) or _is_article(title))]  # fmt: skip
-    found = [(number, _inline(line)) for number, line in enumerate(lines, 1)
+    candidates = [(number, _inline(line)) for number, line in enumerate(lines, 1)
              if articles and number not in taken and articles.match(line)]  # fmt: skip
-    found = _without_references(found, lines)
+    candidates = _without_references(candidates, lines)
     items = [Item(line=line, head=head(title), hashes=True, quoted=line in quoted) for line, _, title in marked]
-    items += [Item(line=line, head=head(title), hashes=False, quoted=line in quoted) for line, title in found]
+    items += [Item(line=line, head=head(title), hashes=False, quoted=line in quoted) for line, title in candidates]
     groups = _groups(lines, headings, taken)
     documents = read_documents(sorted(items, key=attrgetter("line")), groups, lines)
-    own = [(line, title) for line, title in found if line in documents.own]
+    own = [(line, title) for line, title in candidates if line in documents.own]
     own += [(line, _inline(lines[line - 1])) for line in sorted(sections)]
     entries = _entries(headings, own, marked)
     entries = _inner_kinds(entries)
@@ -146,16 +146,17 @@ def _is_reference(title: str) -> bool:
     return known is not None and known.kind == "article" and title[:1].islower() and known.after[:1] == " "
 
 
-def _without_references(found: list[tuple[int, str]], lines: list[str]) -> list[tuple[int, str]]:
+def _without_references(candidates: list[tuple[int, str]], lines: list[str]) -> list[tuple[int, str]]:
     """The lines without those that continue a sentence, in a text that separates its articles by blank lines."""
 
     def follows(number: int) -> bool:
         return number > 1 and any(character.isalnum() for character in lines[number - 2])
 
-    if sum(follows(number) for number, _ in found) * 3 > len(found):
-        return found
-    return [(number, title) for number, title in found
-            if not follows(number) or lines[number - 2].rstrip(" *_\r").endswith((".", ";", ":", "»", "”"))]  # fmt: skip
+    if sum(follows(number) for number, _ in candidates) * 3 > len(candidates):
+        return candidates
+    ends = (".", ";", ":", "»", "”")
+    return [(number, title) for number, title in candidates
+            if not follows(number) or lines[number - 2].rstrip(" *_\r").endswith(ends)]  # fmt: skip
 
 
 def _is_article(title: str) -> bool:
@@ -168,7 +169,7 @@ def _groups(lines: list[str], headings: list[tuple[int, int, str]], taken: set[i
     with_hashes = [(line, True, None) for line, _, title in headings if not _is_article(title)]
     plain_lines: list[Group] = []
     for number, line in enumerate(lines, 1):
-        if number not in taken and 0 < len(line) < 120:  # noqa: PLR2004
+        if number not in taken and 0 < len(line) < 120:
             known = head(line)
             if known is not None and known.role == "group" and line[:1].isupper() | line[:1].isdigit():
                 plain_lines.append((number, False, known.value))
@@ -207,7 +208,7 @@ def _inner_kinds(entries: list[Entry]) -> list[Entry]:
     return [deeper.get(entry.line, entry) for entry in entries]
 
 
-def _inner_words(words: list[tuple[int, str, str, int | None]]) -> set[str]:
+def _inner_words(words: list[tuple[int, str, Role, int | None]]) -> set[str]:
     """The words of one depth that are inside another word of it."""
     inner: set[str] = set()
     for word in {row[1] for row in words}:
@@ -239,7 +240,8 @@ def _named(entries: list[Entry], texts: set[int]) -> list[Entry]:
             continue
         articles += 1
         rest = entries[place + 1 :]
-        below = [deeper for deeper in takewhile(lambda other, top=entry.depth: other.depth > top, rest)]
+        end = next((number for number, other in enumerate(rest) if other.depth <= entry.depth), len(rest))
+        below = rest[:end]
         directly = bool(below) and not any(line in texts for line in range(entry.line, below[0].line))
         if directly and len(below) == 1 and head(below[0].title) is None:
             names[below[0].line] = entry.line

@@ -40,4 +40,4 @@ def announced(lines: list[str], number: int) -> bool:
 
 def dense(numbers: list[int]) -> bool:
     """True for lines that follow each other without a text between them, as in a table of contents."""
-    return len(numbers) > 2 and all(after - before <= 2 for before, after in pairwise(numbers))  # noqa: PLR2004
+    return len(numbers) > 2 and all(after - before <= 2 for before, after in pairwise(numbers))

@@ -9,8 +9,9 @@ from benchmarks.words import head, plain
 
 _NUMBER = r"(?:[ ]*(?:n[o.]+[ ]*)?(?:[0-9]{1,3}|[ivxlc]{1,7}|[a-z]|[α-ω]))?(?:[ ]?[(][^)]{1,20}[)])?"
 _ANNEXES = (
-    "annex annexe annexes appendix appendices sceideal schedule schedules anlage anlagen anhang anhange anexo anexos anexa "
-    "allegato bijlage bijlagen priloha prilohy lampiran vedlegg lisa liite bilaga bilag παραρτημα додаток приложение"
+    "annex annexe annexes appendix appendices sceideal schedule schedules anlage anlagen anhang anhange anexo anexos "
+    "anexa allegato bijlage bijlagen priloha prilohy lampiran vedlegg lisa liite bilaga bilag "
+    "παραρτημα додаток приложение"
 )
 _REGION = re.compile(
     rf"(?:(?:the )?(?:first|second|third|fourth|fifth )?(?:{_ANNEXES.replace(' ', '|')}){_NUMBER}"
@@ -22,7 +23,8 @@ _REGION = re.compile(
 """A title that stands alone."""
 
 _CAPITALS = re.compile(
-    rf"(?:penjelasan atas|articulos? transitorios?|decreto por el que|(?:{_ANNEXES.replace(' ', '|')}){_NUMBER}(?=[ .:–—-])"
+    rf"(?:penjelasan atas|articulos? transitorios?|decreto por el que"
+    rf"|(?:{_ANNEXES.replace(' ', '|')}){_NUMBER}(?=[ .:–—-])"
     r"|(?:convenio|convencion|tratado|protocolo|acuerdo|convention|accord|traite|abkommen|treaty|protocol)[ ])"
 )
 """A title that is written in capitals to its end."""
@@ -38,7 +40,7 @@ def region_titles(lines: list[str], excluded: set[int]) -> tuple[int, ...]:
     """The numbers of the plain lines that are the title of another document in the file, outside `excluded`."""
     return tuple(
         number for number, line in enumerate(lines, 1)
-        if line.strip() and len(line) < 200 and number not in excluded and _is_title(line)  # noqa: PLR2004
+        if line.strip() and len(line) < 200 and number not in excluded and _is_title(line)
         and sum(bool(after.strip()) for after in lines[number : number + 12]) >= _FOLLOWING_LINES
     )  # fmt: skip
 
@@ -51,11 +53,11 @@ def _is_title(line: str) -> bool:
 
 
 def new_counts(lines: list[str], excluded: set[int]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Runs of plain lines that count articles up from 1 with one word, outside `excluded`, each with the word's kind."""
+    """Runs of plain lines that count articles up from 1, outside `excluded`, each run with the kind of its word."""
     runs: list[tuple[str, list[int]]] = []
     open_runs: dict[str, list[int]] = {}
     for number, line in enumerate(lines, 1):
-        if number in excluded or len(line) < 2:  # noqa: PLR2004
+        if number in excluded or len(line) < 2:
             continue
         known = head(line)
         if known is None or known.role != "article" or not _ENDS_THE_NUMBER.match(known.after):

@@ -24,8 +24,8 @@ KINDS: dict[Role, frozenset[str]] = {
 """The kinds of unit (`section_type`) that do not contradict a heading's word."""
 
 _FIRST: dict[Role, str] = {
-    "annex": "annex annexe appendix schedule sceideal anlage anhang anexo anexa allegato bijlage priloha lampiran vedlegg lisa "
-             "liite bilaga bilag zalacznik phu-luc παραρτημα додаток приложение",
+    "annex": "annex annexe appendix schedule sceideal anlage anhang anexo anexa allegato bijlage priloha lampiran "
+             "vedlegg lisa liite bilaga bilag zalacznik phu-luc παραρτημα додаток приложение",
     "group": "chapter chapitre kapitel kapittel capitulo capitolul capitol capo hoofdstuk chuong kapitola hlava "
              "peatukk luku bab κεφαλαιο глава розділ part partie teil hauptstuck parte partea phan deel del osa cast "
              "μερος частина часть book livre buch libro boek kniha cartea llibre βιβλιο книга title titre titel titulo "
@@ -128,9 +128,9 @@ def head(title: str) -> Head | None:
     for expression in (_WORD_FIRST, _WORD_AFTER):
         if match := expression.match(text):
             word = match["word"].replace("-", " ")
-            found = match.groupdict()
-            inserted = bool(found.get("suffix") or found.get("latin"))
-            return Head(word=word, role=_ROLE_OF[word], value=_value(found), after=text[match.end() :],
+            numbers = match.groupdict()
+            inserted = bool(numbers.get("suffix") or numbers.get("latin"))
+            return Head(word=word, role=_ROLE_OF[word], value=_value(numbers), after=text[match.end() :],
                         inserted=inserted)  # fmt: skip
     if match := _BARE.match(text):
         return Head(word="", role="bare", value=int(match["arabic"]), after=text[match.end() :],
@@ -151,12 +151,12 @@ def names_an_annex(title: str) -> bool:
     return bool(set(re.split(r"[^\w]+", plain(title))) & set(_FIRST["annex"].split()))
 
 
-def _value(found: dict[str, str | None]) -> int | None:
-    if arabic := found.get("arabic"):
+def _value(numbers: dict[str, str | None]) -> int | None:
+    if arabic := numbers.get("arabic"):
         return int(arabic)
-    if numeral := found.get("roman"):
+    if numeral := numbers.get("roman"):
         return None if numeral in ("c", "l") else roman(numeral)
-    return _ORDINAL_VALUES[ordinal] if (ordinal := found.get("ordinal")) else None
+    return _ORDINAL_VALUES[ordinal] if (ordinal := numbers.get("ordinal")) else None
 
 
 def roman(written: str) -> int:

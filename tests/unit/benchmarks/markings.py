@@ -32,7 +32,8 @@ def marking(
               for line in begins if line not in known and line <= len(lines)]  # fmt: skip
     candidates = tuple(made[line] for line, _, _ in units)
     return Marking(
-        region_sha=sha256_hex(text.encode()), region_start=0, region_end=size, profile_id="test", profile_sha256="0" * 64,
+        region_sha=sha256_hex(text.encode()), region_start=0, region_end=size, profile_id="test",
+        profile_sha256="0" * 64,
         candidates=candidates, exclusions=tuple(left_out), non_content=tuple(blanks), findings=findings,
         mark_digest=mark_digest(candidates, tuple(left_out)),
     )  # fmt: skip
