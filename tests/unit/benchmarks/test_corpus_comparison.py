@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks import documents, quotations, tails, words
 from benchmarks import outline as outlines
+from benchmarks.canada import render
 from benchmarks.comparison import compare, difference
-from benchmarks.corpus import LIST, collections
+from benchmarks.corpus import LIST, Collection, collections, half_of, laws, version
 from benchmarks.corpus_page import page
 from benchmarks.outline import Outline, outline
 from cutter.marking import Finding, Marking, MarkRefusal, Options, examine, load_profile
@@ -47,9 +50,11 @@ def cut(text: str, profile: str = "generic-markdown") -> Marking | MarkRefusal:
 
 
 def test_the_outline_is_read_without_the_code_of_the_marking() -> None:
-    tree = ast.parse(Path(outlines.__file__).read_text(encoding="utf-8"))
-    names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names: list[str] = []
+    for module in (outlines, documents, quotations, tails, words):
+        tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
+        names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     assert not [name for name in names if name.startswith(("cutter", "starter"))]
 
 
@@ -178,59 +183,119 @@ def test_a_refusal_is_refused_with_its_code() -> None:
     assert (made.verdict, made.shape, made.line) == ("refused", "childless_heading", 3)
 
 
-def test_plain_articles_do_not_count_in_a_law_that_writes_them_with_hashes() -> None:
+def test_plain_articles_that_do_not_fit_the_numbering_do_not_count_in_a_law_with_hashes() -> None:
     text = "# Act\n\n## Article 1. A\n\nArticle 7. Quoted\n\n## Article 2. B\n\ny\n"
     assert [entry.line for entry in outline(text, ARTICLES).entries] == [1, 3, 7]
 
 
-def test_the_list_pins_at_least_eight_jurisdictions_with_commits_and_digests() -> None:
-    _, listed = collections(LIST)
-    assert len({collection.jurisdiction for collection in listed}) >= 8
+def test_the_list_pins_at_least_twenty_jurisdictions_with_commits_and_digests() -> None:
+    listed = collections(LIST).collections
+    assert len({collection.jurisdiction for collection in listed}) >= 20
     assert sum(collection.sample for collection in listed) >= 2_000
     for collection in listed:
         assert re.fullmatch(r"[0-9a-f]{40}", collection.commit), collection.repository
-        assert re.fullmatch(r"[0-9a-f]{64}", collection.digest), collection.repository
+        assert re.fullmatch(r"[0-9a-f]{64}", collection.digests["seen"]), collection.repository
+
+
+def test_the_seed_changes_with_the_version_and_the_halves_do_not() -> None:
+    listing = collections(LIST)
+    assert listing.seed == f"marking-quality-{version()}"
+    paths = [f"ar/LEY-{number}.md" for number in range(2_000)]
+    first = [path for path in paths if half_of(path) == "seen"]
+    assert 900 < len(first) < 1_100
+    assert half_of("ar/LEY-21534.md") == half_of("ar/LEY-21534.md")
+
+
+def test_a_sample_has_laws_of_its_half_only(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    for number in range(20):
+        (tmp_path / f"{number}.md").write_text(PLAIN.replace("Chapter I", f"Chapter {number}"), encoding="utf-8")
+    git("add", ".")
+    git("commit", "-qm", "laws")
+    collection = Collection(jurisdiction="Atlantis", language="at", repository="a/b", commit=git("rev-parse", "HEAD"),
+                            paths="*.md", sample=20, digests={}, articles=ARTICLES)  # fmt: skip
+    halves = {
+        half: [law.path for law in laws(collection, tmp_path / ".git", "s", 20, half)] for half in ("seen", "unseen")
+    }
+    assert sorted(halves["seen"] + halves["unseen"]) == sorted(f"{number}.md" for number in range(20))
+    assert {half_of(path) for path in halves["seen"]} == {"seen"}
+
+
+STATUTE = b"""<Statute><Identification><ShortTitle>Ferry Act</ShortTitle></Identification><Body>
+<Heading level="1"><TitleText>Boats</TitleText></Heading>
+<Section><MarginalNote>Bells</MarginalNote><Label>1</Label><Text>A boat has a bell.</Text></Section>
+<Section><MarginalNote>Fees</MarginalNote><Label>2</Label>
+<Subsection><Label>(1)</Label><Text>A rider pays.</Text><Paragraph><Label>(a)</Label><Text>at noon</Text></Paragraph>
+</Subsection><Subsection><MarginalNote>Goats</MarginalNote><Label>(2)</Label><Text>A goat is free.</Text></Subsection>
+</Section></Body>
+<Schedule id="1"><ScheduleFormHeading><Label>SCHEDULE</Label></ScheduleFormHeading><P><Text>x</Text></P>
+</Schedule></Statute>"""
+
+
+def test_an_official_act_is_rendered_as_plain_text_and_as_markdown() -> None:
+    plain, marked = render(STATUTE, markdown=False), render(STATUTE, markdown=True)
+    assert plain is not None
+    assert marked is not None
+    lines = plain.text.split("\n")
+    assert [lines[line - 1] for line in sorted(plain.sections)] == ["1 A boat has a bell.", "2 (1) A rider pays."]
+    assert plain.text.startswith("FERRY ACT\n\nBoats\n\nBells\n\n1 A boat has a bell.\n\nFees\n\n2 (1) A rider pays.")
+    assert "(a) at noon\n\nGoats\n\n(2) A goat is free.\n\nSCHEDULE\n\nx" in plain.text
+    assert marked.text.startswith("# Ferry Act\n\n## Boats\n\n#### 1 Bells\n\nA boat has a bell.\n\n#### 2 Fees")
+    assert render(b"<Statute/>", markdown=True) is None
+
+
+LAW_RECORD = {"jurisdiction": "Atlantis", "language": "at", "path": "a.md", "bytes": 9, "units": 1, "form": "explicit",
+              "verdict": "right", "shape": "", "line": None, "confidence": "", "finding": "", "unnamed": False,
+              "wrong_kinds": 0, "half": "seen"}  # fmt: skip
 
 
 def test_the_page_counts_each_verdict_and_names_an_example() -> None:
-    place = {"jurisdiction": "Atlantis", "language": "at", "path": "a.md", "bytes": 9, "explicit": True, "units": 1}
-    verdicts = (("default", "silent", "becomes_a_root", ""), ("suggested", "right", "", "high"))
-    records = [
-        {**place, "cut": cut, "verdict": verdict, "shape": shape, "line": 3, "confidence": confidence, "finding": "",
-         "unnamed": False}
-        for cut, verdict, shape, confidence in verdicts
-    ]  # fmt: skip
-    text = page(records, [])
-    assert "| Atlantis (at) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0.0 % |" in text
+    silent = {**LAW_RECORD, "cut": "default", "verdict": "silent", "shape": "becomes_a_root", "line": 3}
+    kind = {
+        **LAW_RECORD,
+        "cut": "suggested",
+        "verdict": "wrong kind",
+        "shape": "wrong_kind",
+        "wrong_kinds": 2,
+        "line": 5,
+    }
+    text = page([silent, kind, {**LAW_RECORD, "cut": "suggested"}], [], "9.9")
+    assert "| Atlantis (at) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0.0 % |" in text
+    assert "| Atlantis (at) | 2 | 2 | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 50.0 % |" in text
     assert "| silent | a heading inside another one becomes a root | 1 | `a.md:3` |" in text
-    assert "| suggested | right, explicit structure | at least 95 % | 100.0 % of 1 | yes |" in text
+    assert "| wrong kinds, of all accepted | 0 | 1 of 2, 50.0 % | no | 0 of 1, 0.0 % |" in text
+    assert "Measured with version 9.9." in text
+
+
+def test_the_page_names_no_law_of_the_unseen_half() -> None:
+    silent = {**LAW_RECORD, "verdict": "silent", "shape": "becomes_a_root", "half": "unseen", "path": "hidden.md"}
+    text = page([{**silent, "cut": cut} for cut in ("default", "suggested")], [], "9.9")
+    assert "hidden.md" not in text
+    assert "## The seen half\n\nIt was not measured with this version." in text
+    assert "| silent | a heading inside another one becomes a root | 1 |" in text
 
 
 def test_the_page_names_each_missed_target_with_a_measured_law_its_line_and_its_finding() -> None:
-    law = {"jurisdiction": "Atlantis", "language": "at", "bytes": 9, "units": 1, "confidence": "", "unnamed": False,
-           "line": 7}  # fmt: skip
+    law = {**LAW_RECORD, "line": 7, "cut": "suggested"}
     giant = {**law, "verdict": "refused though right", "shape": "giant_unit", "finding": "giant_unit:LAW/X"}
-    gap = {**law, "verdict": "refused", "shape": "looks_uncut", "finding": "looks_uncut:LAW/Y"}
-    silent = {**law, "verdict": "silent", "shape": "becomes_a_root", "finding": ""}
+    gap = {**law, "verdict": "refused", "shape": "looks_uncut", "finding": "looks_uncut:LAW/Y", "form": "pdf"}
     records = [
-        {**giant, "path": "b.md", "bytes": 20, "explicit": True, "cut": "default"},
-        {**giant, "path": "a.md", "explicit": True, "cut": "default"},
-        {**gap, "path": "c.md", "explicit": False, "cut": "suggested"},
-        {**silent, "path": "d.md", "explicit": True, "cut": "suggested"},
-    ]
-    _, _, missed = page(records, []).partition("## Missed targets\n")
+        {**giant, "path": "b.md", "bytes": 20}, {**giant, "path": "a.md"}, {**gap, "path": "c.md"},
+        {**law, "verdict": "silent", "shape": "becomes_a_root", "path": "d.md"},
+    ]  # fmt: skip
+    _, _, missed = page(records, [], "9.9").partition("### Missed targets\n")
     missed = missed.partition("\n## ")[0]
-    first = "| default | right, explicit structure | refused though right | 2 | `a.md:7` | `giant_unit:LAW/X` |"
-    assert first in missed
-    assert "| suggested | right, articles in plain lines | refused | 1 | `c.md:7` | `looks_uncut:LAW/Y` |" in missed
-    root = "none: a heading inside another one becomes a root"
-    assert f"| suggested | silently different | silent | 1 | `d.md:7` | {root} |" in missed
+    assert (
+        "| right, laws with explicit structure | refused though right | 2 | `a.md:7` | `giant_unit:LAW/X` |" in missed
+    )
+    assert "| right, text of PDFs | refused | 1 | `c.md:7` | `looks_uncut:LAW/Y` |" in missed
+    assert "| silent | silent | 1 | `d.md:7` | none: a heading inside another one becomes a root |" in missed
 
 
 def test_the_page_names_no_target_that_is_met() -> None:
-    right = {"jurisdiction": "Atlantis", "language": "at", "path": "a.md", "bytes": 9, "units": 1, "explicit": True,
-             "verdict": "right", "shape": "", "line": None, "confidence": "", "finding": "",
-             "unnamed": False}  # fmt: skip
-    text = page([{**right, "cut": cut} for cut in ("default", "suggested")], [])
-    assert "## Missed targets" not in text
+    text = page([{**LAW_RECORD, "cut": cut} for cut in ("default", "suggested")], [], "9.9")
     assert "Every target is met." in text
