@@ -44,7 +44,7 @@ an official format is known from its XML.
 A cut also differs in these cases:
 
 - a plain line that begins like an article and continues the numbering is text, also in a law that uses `#`;
-- a kind of heading that counts again under another one (`§` in `Artikel`) is cut next to it, or an article inside a `§`;
+- a kind of heading that counts again under another one (`§` in `Artikel`) is cut next to it, or an article in a `§`;
 - a numbered unit has an address with `~2`, and no red finding says that the text repeats the number;
 - the last article holds an annex, transitory articles, an elucidation or a second count of articles;
 - the articles of a second document are part of an article of the first, are cut in part, or are among the first ones;
