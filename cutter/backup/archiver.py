@@ -30,7 +30,7 @@ _OR_OFF: Final = "or set CUTTER_BACKUP_RESTORE_POINT=false"
 PROBLEMS: Final[dict[str, Problem]] = {
     RefusalCode.RESTORE_POINT_UNPREPARED: Problem(
         found="this database has no function that marks restore points",
-        remedy=f"type `cutter migrate --bootstrap` with the connection string of a superuser, {_OR_OFF}",
+        remedy=f"type `cutter migrate --bootstrap URL` with the URL of a superuser, {_OR_OFF}",
         lasting=True,
     ),
     RefusalCode.ARCHIVING_OFF: Problem(

@@ -54,7 +54,7 @@ def check(
 
     Example: cutter notify check
 
-    Example: cutter notify check email
+    Example: cutter notify check slack
     """
     settings = load()
     if name is not None:

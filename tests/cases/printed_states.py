@@ -209,9 +209,10 @@ def signed_by(world: World, arguments: Sequence[str]) -> tuple[str, ...]:
     """The options with which an approver answers without being asked, where a command signs."""
     arguments = tuple(arguments)
     yes = () if "--yes" in arguments else ("--yes",)
-    if "--help" in arguments or not (arguments[:1] in SIGNING or arguments[:2] == ("approvers", "sign")):
+    of_epoch = arguments[:2] == ("approvers", "sign")
+    if "--help" in arguments or not (arguments[:1] in SIGNING or of_epoch):
         return ()
-    if "--gpg-home" in arguments:
+    if of_epoch and "--gpg-home" in arguments:
         return yes
     return ("--approver", "alice", "--gpg-home", str(world.stack.kit.alice.home), *yes)
 
