@@ -24,7 +24,7 @@ from cutter.gpg import Gpg
 from cutter.gpg_status import Outcome
 from cutter.marking import MarkRefusal
 from cutter.messages import GateInput, GateOutcome
-from cutter.storage.gate_transaction import Attempt, OpenGate, Read
+from cutter.storage.gate_transaction import OpenGate
 from cutter.storage.law_in_force import LAW
 from cutter.storage.queries import query
 from cutter.storage.records import records, the_row
@@ -84,11 +84,10 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
         recorded, extra = _record(deps, opened, stored)
         return GatePassed(report=gate.evaluate(evidence, recorded), extra=extra)
 
-    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=_reads)
-
-
-def _reads(attempt: Attempt) -> list[Read]:
-    return [(CHANGE_SET, {"run_id": attempt.run_id}), *structural_reads(attempt)]
+    return run_gate(
+        deps, BY_NAME[gate.GATE], input, body,
+        reads=lambda attempt: [(CHANGE_SET, {"run_id": attempt.run_id}), *structural_reads(attempt)],
+    )  # fmt: skip
 
 
 def executor_signed(gpg: Gpg, stored: ChangeSet, pins: Json) -> bool:

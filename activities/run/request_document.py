@@ -16,7 +16,6 @@ from cutter.batch import documents
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.domain.restore_point import line_of_pins
-from cutter.domain.run_record import RunRecord
 from cutter.errors import NotFound
 from cutter.kb import folder as kb_folder
 from cutter.marking import Marking
@@ -55,6 +54,9 @@ def request_document(
     policy, _ = approval_judge.policy_of(deps, asked.facts.epoch_sha256)
     own_tier = policy.tier_of(gate) or Tier.MEDIUM
     kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request.n), request.challenge)
+    seconds = int(run.caps["ttl_cut_seconds" if gate == Sovereign.CUT else "ttl_lifecycle_seconds"])
+    if run.mode == "dryrun" and run.batch_id:
+        seconds = min(seconds, limits.PRE_BATCHED_HOURS * 3600)
     # An approval that is signed after a rehearsal is for the live batch.
     batch_id = run.batch_id.removesuffix("-dryrun") if run.batch_id else None
     document = RequestDocument(
@@ -62,7 +64,7 @@ def request_document(
         mode=run.mode,
         created_utc=_seconds(request.requested_at),
         expires_utc=_seconds(request.expires_at),
-        ttl_seconds=_life(run, gate),
+        ttl_seconds=seconds,
         kb_id=kb_id,
         approval_kb_id=documents.pre_batched(batch_id, gate, run.document_id)
         if batch_id and run.mode == "dryrun"
@@ -93,11 +95,6 @@ def _free(deps: Deps, kb_id: str, challenge: str) -> str:
     """The first free name. It is chosen before the text is made, because the request contains its own name."""
     names = kb_folder.names_for(kb_id, sha256_hex(challenge))
     return next((name for name in names if not deps.kb.taken(name)), kb_id)
-
-
-def _life(run: RunRecord, gate: str) -> int:
-    seconds = int(run.caps["ttl_cut_seconds" if gate == Sovereign.CUT else "ttl_lifecycle_seconds"])
-    return min(seconds, limits.PRE_BATCHED_HOURS * 3600) if run.mode == "dryrun" and run.batch_id else seconds
 
 
 def _changes(asked: Asked, view: RequestView) -> Changes:

@@ -57,7 +57,11 @@ def evaluate(evidence: Evidence) -> GateReport:
       that nobody is asked to approve more
     - revision_changes_law: a revision begins or ends at least one unit (ours)
     """
-    rows, most = evidence.plan.rows, evidence.max_writes
+    rows, most, changes = evidence.plan.rows, evidence.max_writes, list[Invariant]()
+    if evidence.revision is not None:
+        counts = ", ".join(f"{operation} {count}" for operation, count in evidence.revision.counts.items())
+        changing = evidence.revision.changing > 0
+        changes = [holds("revision_changes_law", changing, counts, "a unit that begins or ends")]
     words = [
         *((("unit_kind"), row.unit_kind) for row in rows),
         *((("section_type"), row.section_type) for row in rows),
@@ -83,7 +87,7 @@ def evaluate(evidence: Evidence) -> GateReport:
                 f"{evidence.writes} units",
                 "no cap" if most is None else f"at most {most}: see `cutter tenants`",
             ),
-            *_changes(evidence.revision),
+            *changes,
         ),
         pins={
             "writer_digest": evidence.writer_digest,
@@ -93,10 +97,3 @@ def evaluate(evidence: Evidence) -> GateReport:
         },
         notes=tuple(f"the same writer_digest in run {run}" for run in evidence.same_digest_runs),
     )
-
-
-def _changes(revision: RevisionPlan | None) -> tuple[Invariant, ...]:
-    if revision is None:
-        return ()
-    counts = ", ".join(f"{operation} {count}" for operation, count in revision.counts.items())
-    return (holds("revision_changes_law", revision.changing > 0, counts, "a unit that begins or ends"),)
