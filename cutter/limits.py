@@ -260,6 +260,12 @@ HISTORY_SECONDS = 10
 STATE_LOCK_SECONDS = 5
 """The time that a worker waits for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
 
+STEER_SILENT_SECONDS = 900
+"""The time without a record after which a moving document of a batch is named again, because its workflow may have been
+terminated. It is longer than any pause between two tries. If the workflow still runs, its start is refused, and nothing
+is lost.
+"""
+
 RECONCILE_MINUTES = 10
 """The time between two looks of the reconciler's schedule that `cutter up` makes."""
 

@@ -57,10 +57,7 @@ def request(
     run_id = run_rows.run_id_of(settings, run)
     over = request_state.over(settings, run_id)
     if form is Form.MARKDOWN:
-        # PostgreSQL has the digest of the document's bytes, so an old one is shown as it was signed. What it shows is
-        # built again only while somebody can still sign it.
-        document, body, is_open = signing_desk.read_newest(settings, run_id)
-        newer = signing_desk.recompute(settings, document).newer if is_open else None
+        document, body, newer = document_of(settings, run_id)
         first = f"> **{escape(over)}** `cutter report {run_id}` shows the run.\n\n" if over else ""
         first += f"> **{escape(newer)}**\n\n" if newer else ""
         shown = first.encode() + body
@@ -78,6 +75,16 @@ def request(
         "sha256": sha256_hex(shown), "view_digest": document.view_digest,
     }  # fmt: skip
     show(answer, as_json=as_json, render=lambda console: console.print(str(path), soft_wrap=True))
+
+
+def document_of(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes, str | None]:
+    """The request document, its bytes, and the newer version if one is registered.
+
+    PostgreSQL has the digest of the bytes, so an old one is shown as people signed it. What it shows is built again
+    only while somebody can still sign it.
+    """
+    document, data, is_open = signing_desk.read_newest(settings, run_id)
+    return document, data, signing_desk.recompute(settings, document).newer if is_open else None
 
 
 def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestView, over: str = "") -> bytes:
