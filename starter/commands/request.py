@@ -84,7 +84,8 @@ def document_of(settings: Settings, run_id: str) -> tuple[RequestDocument, bytes
     only while somebody can still sign it.
     """
     document, data, is_open = signing_desk.read_newest(settings, run_id)
-    return document, data, signing_desk.recompute(settings, document).newer if is_open else None
+    newer = signing_desk.recompute(settings, document).newer if is_open else None
+    return document, data, newer
 
 
 def rendered(form: Form, document: RequestDocument, data: bytes, view: RequestView, over: str = "") -> bytes:
