@@ -196,8 +196,6 @@ def _silent(deps: Deps, view: BatchView) -> list[ItemRecord]:
     """Items that should move but were silent for a long time. A new workflow continues from the state of the run."""
     moving = {item.document_id for item in batch_step.items_of(view) if item.stage in batch_step.ACTIVE_STAGES}
     candidates = {item.run_id: item for item in view.items if item.document_id in moving}
-    # Longer than any pause between two tries: the workflow may have been terminated. If it still runs, its start is
-    # refused.
     asked = {"run_ids": list(candidates), "seconds": limits.STEER_SILENT_SECONDS}
     with translated(), deps.pool(Role.READ).connection() as connection:
         return [candidates[run_id] for run_id in SILENT.all(connection, asked)]

@@ -40,7 +40,7 @@ TAKEN = ("accepted", "duplicate", "queued")
 
 
 class Keys(NamedTuple):
-    """The options that say who signs. If all are None: the owner of the one local key that the policy knows."""
+    """The options that say who signs. If all are None, the owner of the one local key that the policy knows signs."""
 
     approver: str | None
     key: str | None

@@ -133,7 +133,6 @@ def ensure_schedule(settings: Settings) -> None:
     """Make the schedule if there is none. A schedule that an operator has set keeps its interval. Raises
     Unavailable.
     """
-    # The time between two looks of the reconciler's schedule that `cutter up` makes.
     asyncio.run(_schedule(settings, limits.RECONCILE_MINUTES, keep=True))
 
 
