@@ -340,7 +340,7 @@ def password(settings: Settings, role: str) -> str:
     except OSError:
         up = None if settings.database_url else "cutter up"
         local = f"type `{up}`, or put the file there (mode 0600)"
-        elsewhere = "copy the file from the host of `cutter migrate --bootstrap URL` (0600), or use a host that has it"
+        elsewhere = "copy the file from the host where the roles were made (mode 0600), or use a host that has it"
         remedy = local if up else elsewhere
         raise Unavailable(f"no password of {role} at {path}: {remedy}", what="secrets").leads_to(up) from None
 

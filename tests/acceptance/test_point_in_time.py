@@ -39,7 +39,7 @@ def marking() -> Iterator[Stack]:
 
 
 def laws(made: Stack) -> set[str]:
-    return {row["document_id"] for row in made.json("law", "show")["registered"]}
+    return {row["document"] for row in made.json("law", "show")["laws"]}
 
 
 def files(made: Stack) -> set[Path]:

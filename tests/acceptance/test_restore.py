@@ -39,4 +39,4 @@ def test_a_lost_database_comes_back_and_the_open_run_continues() -> None:
         assert set(before.pop("audit")) <= set(after.pop("audit"))
         assert after == before
         ends(made, WAITS, run_id)
-        assert {row["document_id"] for row in made.json("law", "show")["registered"]} == {ENACTED, WAITS}
+        assert {row["document"] for row in made.json("law", "show")["laws"]} == {ENACTED, WAITS}

@@ -31,7 +31,7 @@ OF_DOCUMENT = Case(query="approval_document_facts")
 CASES = {
     "action_receipt_backups": Case(query="backups"),
     "action_receipt_payload": OF_DOCUMENT,
-    "action_receipt_run": Case(query="recorded_objects"),
+    "action_receipt_run": EVIDENCE,
     "action_receipt_target": OF_DOCUMENT,
     "action_receipt_tenant_idempotency_key_key": Case(
         text="select from cutter_governance.action_receipt where tenant = 'default' and idempotency_key = %(kb_id)s"

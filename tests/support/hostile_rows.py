@@ -323,8 +323,7 @@ def _workers(at: Ground, _run_id: str) -> object:
     with connect(at.made.settings, Role.OPERATOR) as connection:
         heartbeats = workers.heartbeats_of(connection)
     report = worker_report(heartbeats, None, ("cutter-verify",))
-    rows = [workers._row(worker) for worker in report.workers]
-    return rows, _shown(report.as_json()), list(workers.events(at.made.settings))
+    return [workers._row(worker) for worker in report.workers], _shown(report.as_json())
 
 
 def _batch(at: Ground, _run_id: str) -> object:

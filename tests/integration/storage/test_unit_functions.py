@@ -86,7 +86,7 @@ def test_a_unit_with_broken_anchors_is_named_for_what_it_is(at_end: At, column: 
 
 
 def test_the_plan_says_what_would_happen_and_writes_nothing(at_cut: At) -> None:
-    connection = at_cut.connect()
+    connection = at_cut.connect("postgres")
     plan = "select public.fn_iu_create_plan(%s, 't', 'b', 'a')"
     assert one(connection, plan, (f"{at_cut.docprefix}/X-1",))["status"] == "plan_ok"
     connection.commit()
