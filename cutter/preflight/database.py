@@ -61,7 +61,7 @@ def passwords(settings: Settings, roles: list[Role]) -> Check:
     for role in roles:
         path = settings.secrets / f"{role}.password"
         if not path.is_file():
-            remedy = "copy the file from the host on which you typed `cutter migrate --bootstrap URL`, with mode 0600"
+            remedy = "copy the file from the host where the roles were made, with mode 0600"
             return bad(checks.PASSWORDS, f"no {path}", remedy)
         if open_to_others(path):
             return bad(checks.PASSWORDS, f"other accounts may read {path}", f"chmod 600 {path}")
@@ -173,5 +173,5 @@ def remedy_of(problem: BaseException, otherwise: str = f"start the server, or co
     if "certificate" in text or "ssl" in text:
         return f"correct sslmode and sslrootcert in {ADDRESS}"
     if "authentication" in text:
-        return "copy the password files again from the host on which you typed `cutter migrate --bootstrap URL`"
+        return "copy the password files again from the host where the roles were made"
     return otherwise
