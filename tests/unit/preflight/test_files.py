@@ -281,5 +281,5 @@ def test_a_missing_password_names_the_way_to_it(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path)
     with pytest.raises(Unavailable, match="type `cutter up`"):
         password(settings, "cutter_read")
-    with pytest.raises(Unavailable, match="cutter migrate --bootstrap"):
+    with pytest.raises(Unavailable, match="copy the file from the host where the roles were made"):
         password(settings.model_copy(update={"database_url": "postgresql://db.example/cutter"}), "cutter_read")
