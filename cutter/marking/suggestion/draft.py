@@ -369,22 +369,35 @@ def _plain_level(
     )  # fmt: skip
 
 
-def yaml_of(draft: Draft, *, name: str, about: str) -> bytes:
+def yaml_of(draft: Draft, *, name: str, about: str, doubts: tuple[str, ...] = ()) -> bytes:
     """The draft as a file that the reader of profiles accepts."""
     fields: dict[str, Any] = {
         "schema": "cutter-profile/1", "id": name, "about": about, "unit_kind": "law_unit", "publication_type": "law",
-        "owner": "incomex_council", "forms": ["atx"], "depths": ["section", "article", "principle"],
-        "merge_titles": "true",
+        "owner": "incomex_council", "forms": ["atx"], "merge_titles": "true",
         "sentinels": {"begin": "<!-- cutter:begin -->", "end": "<!-- cutter:end -->"}, "contents": list(CONTENTS),
     }  # fmt: skip
     for field in ("deepest", "duplicates", "empty"):
         value = getattr(draft, field)
         if value not in (None, "refuse"):
             fields[field] = value
+    if doubts:
+        fields["doubts"] = list(doubts)
+    pairs = _either_way(draft.levels)
+    if pairs:
+        fields["either_way"] = pairs
     if draft.levels:
         fields["levels"] = [_level_fields(level) for level in draft.levels]
     text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
     return text.replace("'true'", "true").encode()
+
+
+def _either_way(levels: tuple[DraftLevel, ...]) -> list[list[str]]:
+    """Levels of one usual rank and one number of `#`, such as Artikel and §: the text shows which one is outer."""
+    return [
+        [outer.name, inner.name]
+        for outer, inner in pairwise(levels)
+        if outer.form == inner.form == "atx" and (outer.depth, outer.rank) == (inner.depth, inner.rank)
+    ]
 
 
 def _level_fields(level: DraftLevel) -> dict[str, Any]:

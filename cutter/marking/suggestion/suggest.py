@@ -28,6 +28,7 @@ from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRe
 from cutter.marking.splitter import examine
 from cutter.marking.suggestion.draft import (
     Draft,
+    DraftLevel,
     articles_with_hashes,
     corrected,
     draft_levels,
@@ -327,7 +328,10 @@ class _Desk:
     def better(self, by_words: Draft) -> tuple[Draft, _Trial, tuple[Alternative, ...]]:
         """The better of two drafts: levels by their words, or headings only by their number of `#`."""
         trial = self.trial(by_words)
-        by_hashes = replace(by_words, levels=tuple(level for level in by_words.levels if level.form != "atx"))
+        # The levels of known words stay, because their words give the kinds, the addresses and the order of numbers.
+        by_hashes = replace(
+            by_words, levels=tuple(level for level in by_words.levels if level.form != "atx" or _has_known_word(level))
+        )
         if by_hashes == by_words:
             return by_words, trial, ()
         rival = self.trial(by_hashes)
@@ -355,6 +359,10 @@ class _Desk:
             duplicates="ordinal" if "duplicate_address" in codes and not trial.nested_otherwise else "refuse",
         )
         return allowed, trial if allowed == draft else self.trial(allowed)
+
+
+def _has_known_word(level: DraftLevel) -> bool:
+    return any(role_of(word) is not None for word in level.words)
 
 
 def _alternative(name: str, trial: _Trial) -> Alternative:
