@@ -246,3 +246,32 @@ def fitting_types(found: Designation) -> frozenset[str]:
     if found.kind == "subsection":
         return frozenset({"section", "paragraph", "article"})
     return frozenset({KINDS[found.kind]})
+
+
+_OTHER_SEGMENTS = {
+    "SEC": "section", "HEN": "part", "SHO": "chapter", "PYEON": "part", "JANG": "chapter", "JEOL": "section",
+    "JO": "article", "LIVRO": "book", "SECAO": "section", "SUBSECAO": "subsection", "SUBTITLE": "subtitle",
+    "SUBCHAPTER": "subchapter", "SUBPART": "subpart", "DIVISION": "division", "SUBDIVISION": "subdivision",
+    "PARAGRAPH": "paragraph", "PARAGRAPHE": "paragraph", "KHOAN": "paragraph", "DIEM": "point",
+    "UNTERTITEL": "subtitle",
+}  # fmt: skip
+"""Segments of the shipped profiles that are no word of the table, or that mean less there."""
+_SEGMENT_KINDS = (
+    {segment_of_word(word): name for word, name in reversed(_KIND_OF.items())}
+    | {segment: kind or role for kind, role, segment in SIGNS.values() if segment}
+    | _OTHER_SEGMENTS
+)
+_SEGMENT_NUMBER = re.compile(
+    "(?:[0-9]|[IVXLCDM]+|[A-Z]|" + "|".join(sorted({ascii_upper(word) for word in numbers.ORDINALS})) + r")(?![A-Z])"
+    r"|[0-9]"
+)
+
+
+def kind_of_segment(segment: str) -> str | None:
+    """What the word of an address says that the unit is."""
+    return _SEGMENT_KINDS.get(segment)
+
+
+def begins_with_number(rest: str) -> bool:
+    """Whether a number follows the word of an address's segment."""
+    return _SEGMENT_NUMBER.match(rest) is not None

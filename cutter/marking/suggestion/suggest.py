@@ -56,6 +56,8 @@ _UNHEEDED = (
     "--refine changes nothing: the profile says so already; `cutter mark --explain LINE` says how a line is read"
 )
 
+_REFUSES = "`cutter mark` refuses the cut"
+
 _LENIENT = Options(duplicates="ordinal", empty="heading_only", max_candidates=CANDIDATES_MAX)
 """The options of a trial. They allow repeated and empty headings, so that one does not hide the other findings."""
 
@@ -166,6 +168,10 @@ def suggest(
             break
         # Only the draft shows that a line without # is a heading. So its direction marks are removed in a second pass.
     confidence, reasons = _confidence(desk, draft, trial)
+    if isinstance(trial.result, Marking):
+        # Every marking repeats what is doubted here. Its red findings speak for themselves.
+        desk = replace(desk, doubts=tuple(text for text in reasons if text != _UNHEEDED and _REFUSES not in text))
+        trial = desk.trial(draft) if desk.doubts else trial
     return Suggestion(
         body=desk.body(draft), profile_id=name, result=trial.result,
         levels=tuple(
@@ -317,9 +323,10 @@ class _Desk:
     evidence: Evidence
     first_line: int
     unheeded: bool = False
+    doubts: tuple[str, ...] = ()
 
     def body(self, draft: Draft) -> bytes:
-        return yaml_of(draft, name=self.name, about=self.about)
+        return yaml_of(draft, name=self.name, about=self.about, doubts=self.doubts)
 
     def trial(self, draft: Draft) -> _Trial:
         profile = parse_profile(self.body(draft))
@@ -380,7 +387,7 @@ def _confidence(desk: _Desk, draft: Draft, trial: _Trial) -> tuple[Confidence, t
         named = ", ".join(finding.name for finding in trial.red[:FINDINGS_OF_A_KIND_SHOWN])
         more = len(trial.red) - FINDINGS_OF_A_KIND_SHOWN
         rest = f" and {counted(more, 'other')}" if more > 0 else ""
-        grave.append(f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}")
+        grave.append(f"{_REFUSES} until each red finding is corrected or accepted: {named}{rest}")
     # Most of the text is before or between the units, so that it would not be enacted.
     grave += [
         f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"
