@@ -15,9 +15,10 @@ from cutter.errors import InvalidInput
 from cutter.limits import CORRECTIONS_MAX, PROFILE_LEVELS_MAX
 from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.lines import Lines
-from cutter.marking.profile import Form
+from cutter.marking.profile import Form, Profile
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.evidence import Evidence, Kind, read_named
+from cutter.marking.suggestion.grammar import may_nest_either_way, nearest, places
 from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
 
 _UNKNOWN_RANK = 7
@@ -114,7 +115,18 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
             whole_document=large.whole_document and small.whole_document,
             lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
         )  # fmt: skip
-    return _named(_ordered(merged))[:PROFILE_LEVELS_MAX]
+    return _named(_ordered(_by_grammar(merged, nearest(evidence))))[:PROFILE_LEVELS_MAX]
+
+
+def _by_grammar(levels: list[DraftLevel], grammar: Profile | None) -> list[DraftLevel]:
+    """The levels with the types and the order that the nearest grammar gives their words."""
+    if grammar is None:
+        return levels
+    known = [(level, places(grammar).get(level.words[0].casefold())) for level in levels]
+    return [
+        level if place is None else replace(level, rank=place, section_type=grammar.levels[place].section_type)
+        for level, place in known
+    ]
 
 
 def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
@@ -392,11 +404,12 @@ def yaml_of(draft: Draft, *, name: str, about: str, doubts: tuple[str, ...] = ()
 
 
 def _either_way(levels: tuple[DraftLevel, ...]) -> list[list[str]]:
-    """Levels of one usual rank and one number of `#`, such as Artikel and §: the text shows which one is outer."""
+    """Levels of one number of `#` that nest either way, such as Artikel and §: the text shows which one is outer."""
     return [
         [outer.name, inner.name]
         for outer, inner in pairwise(levels)
-        if outer.form == inner.form == "atx" and (outer.depth, outer.rank) == (inner.depth, inner.rank)
+        if outer.form == inner.form == "atx" and outer.depth == inner.depth
+        if outer.rank == inner.rank or may_nest_either_way(outer.words, inner.words)
     ]
 
 
