@@ -11,9 +11,9 @@ from dataclasses import replace
 from cutter.limits import RED_FINDINGS_OF_A_KIND
 from cutter.marking.headings import Headings
 from cutter.marking.hierarchy import Node, Shape
-from cutter.marking.kinds import kinds_that_differ
 from cutter.marking.lines import Lines
 from cutter.marking.nesting import (
+    kinds_that_differ,
     mixed_kinds,
     names_of_the_heading_above,
     nesting_findings,

@@ -8,8 +8,8 @@ from operator import attrgetter
 
 from cutter.marking.headings import Block, Headings, Row
 from cutter.marking.hierarchy import Node
-from cutter.marking.kinds import section_types
 from cutter.marking.lines import BLANK_BYTES, Lines
+from cutter.marking.nesting import section_types
 from cutter.marking.profile import Profile
 from cutter.marking.result import Candidate, Exclusion, NonContent
 from cutter.marking.titles import cut_title

@@ -7,6 +7,7 @@ also finds a word that is missing here if its numbers count up.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -171,6 +172,11 @@ def segment_of_word(word: str) -> str:
     return segment if segment and segment[0].isalpha() else "LEVEL"
 
 
+def without_accents(text: str) -> str:
+    """A word as capitals often have it: `ΠΑΡΑΡΤΗΜΑ`, `TITULO`."""
+    return "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
+
+
 _KIND_ROLES = {"annex": "annex", "part": "part", "book": "book", "title": "title", "chapter": "chapter",
                "section": "section", "division": "part", "article": "article"}  # fmt: skip
 _ONLY_KINDS = {"kapittel": "chapter", "chuong": "chapter", "dieu": "article", "muc": "section", "avdeling": "part"}
@@ -180,18 +186,21 @@ _KIND_OF = (
     | {word: role.name for word, role in _ROLE_OF.items()}
     | _ONLY_KINDS
 )
+_KIND_OF |= {without_accents(word): name for word, name in _KIND_OF.items()}
 _AFTER = {word.casefold() for row in _TABLE if row.after for word in row.words.split(", ")} | {"kapittel", "kap."}
 _GROUPS = {word for word, name in _KIND_OF.items() if name not in ("article", "annex")}
 _MORE_ORDINALS = (
     "segon", "segona", "tercer", "tercera", "quart", "quarta", "cinquè", "sisè", "setè", "vuitè", "novè", "desè",
     "první", "druhá", "třetí", "čtvrtá", "pátá", "šestá", "sedmá", "osmá", "devátá", "desátá",
     "prvá", "tretia", "štvrtá", "piata", "šiesta", "siedma", "ôsma", "deviata", "desiata",
-    "primer", "prvý", "druhý", "tretí", "štvrtý", "pirma", "antra",
+    "primer", "prvý", "druhý", "tretí", "štvrtý", "pirma", "antra", "unic", "unică",
+    "πρώτο", "δεύτερο", "τρίτο", "τέταρτο", "πέμπτο", "έκτο",
 )  # fmt: skip
 """Ordinal numbers that tell the kind of a heading. They are not compared."""
 _OPENS = r"[\"'„“”«»‘’\[ \u00a0]*(?:\([0-9]{1,6}\)[ ]*(?=§))?"
 _NUMBERS = numbers.pattern(("code", "dotted", "arabic", "roman", "ordinal", "letter", "lettered"))
-_ORDINAL = "(?:" + "|".join(map(re.escape, (*numbers.ORDINALS, *_MORE_ORDINALS))) + ")"
+_ORDINAL_WORDS = {*numbers.ORDINALS, *_MORE_ORDINALS, *map(without_accents, _MORE_ORDINALS)}
+_ORDINAL = "(?:" + "|".join(map(re.escape, sorted(_ORDINAL_WORDS, key=len, reverse=True))) + ")"
 
 
 def _any(words: set[str]) -> str:
@@ -226,7 +235,7 @@ class Designation:
 
 
 def designation(title: str) -> Designation | None:
-    """The known word beside a number at the beginning of a heading, or the word of an annex."""
+    """The known word next to a number at the beginning of a heading, or the word of an annex."""
     for expression in (_SIGNED, _WORD_FIRST, _NUMBER_FIRST):
         if match := expression.match(title):
             groups = match.groupdict()
@@ -239,13 +248,13 @@ def designation(title: str) -> Designation | None:
     return None
 
 
-def fitting_types(found: Designation) -> frozenset[str]:
+def fitting_types(known: Designation) -> frozenset[str]:
     """The section types that do not contradict a heading's word."""
-    if found.word.rstrip(".") in ("section", "sections", "sec"):
+    if known.word.rstrip(".") in ("section", "sections", "sec"):
         return frozenset({"section", "article"})  # the smallest part of an English act
-    if found.kind == "subsection":
+    if known.kind == "subsection":
         return frozenset({"section", "paragraph", "article"})
-    return frozenset({KINDS[found.kind]})
+    return frozenset({KINDS[known.kind]})
 
 
 _OTHER_SEGMENTS = {

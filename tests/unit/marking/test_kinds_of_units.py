@@ -53,12 +53,13 @@ def test_an_article_and_its_name_are_one_unit() -> None:
         ("Capítol segon. Normes", "chapter"), ("„§ 10", "article"), ("“Article 12. Funcions", "article"),
         ("Chuong I - Quy dinh", "chapter"), ("第三章 総則", "chapter"), ("3. peatükk Üldosa", "chapter"),
         ("Anlage", "annex"), ("Annexe II", "annex"), ("HOOFDSTUK IV", "chapter"),
+        ("ΠΑΡΑΡΤΗΜΑ II", "annex"), ("ARTICOL UNIC", "article"),
     ],
 )  # fmt: skip
 def test_the_word_beside_a_number_says_what_a_heading_is(title: str, kind: str) -> None:
-    found = designation(title)
-    assert found is not None
-    assert found.kind == kind
+    known = designation(title)
+    assert known is not None
+    assert known.kind == kind
 
 
 @pytest.mark.parametrize("title", ["Title of the act", "Part of a thing", "12 Articles of iron", "Section about lamps"])
