@@ -53,7 +53,7 @@ def test_an_article_and_its_name_are_one_unit() -> None:
         ("Capítol segon. Normes", "chapter"), ("„§ 10", "article"), ("“Article 12. Funcions", "article"),
         ("Chuong I - Quy dinh", "chapter"), ("第三章 総則", "chapter"), ("3. peatükk Üldosa", "chapter"),
         ("Anlage", "annex"), ("Annexe II", "annex"), ("HOOFDSTUK IV", "chapter"),
-        ("ΠΑΡΑΡΤΗΜΑ II", "annex"), ("ARTICOL UNIC", "article"),
+        ("ΠΑΡΑΡΤΗΜΑ II", "annex"), ("ΜΕΡΟΣ Β΄", "part"), ("ARTICOL UNIC", "article"),
     ],
 )  # fmt: skip
 def test_the_word_beside_a_number_says_what_a_heading_is(title: str, kind: str) -> None:
