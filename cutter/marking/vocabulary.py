@@ -209,7 +209,8 @@ def _any(words: set[str]) -> str:
 
 _WORD_FIRST = re.compile(
     rf"{_OPENS}(?P<word>{_any(set(_KIND_OF))})(?:\.?[ \u00a0]+|(?<=[§.])|(?=[0-9]))"
-    rf"(?:(?P<number>{_NUMBERS}{numbers.SPACED_LETTER}?)|{_ORDINAL}|[Α-ΩА-Я]{{1,2}}['΄´ʹ’]?)(?!\w)", re.IGNORECASE,
+    rf"(?:(?P<number>{_NUMBERS}{numbers.SPACED_LETTER}?)|{_ORDINAL}|(?-i:[Α-ΩА-Я]{{1,2}})['΄´ʹ’]?)(?!\w)",
+    re.IGNORECASE,
 )  # fmt: skip
 _NUMBER_FIRST = re.compile(
     rf"{_OPENS}(?:(?P<number>{numbers.pattern(('arabic', 'roman'))}{numbers.INSERTED}?)\.?[ \u00a0]*(?P<word>"

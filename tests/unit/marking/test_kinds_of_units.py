@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cutter.errors import InvalidInput
 from cutter.marking import Marking, Options, examine, mark, parse_profile, profile_bytes
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.marking.vocabulary import designation, kind_of_segment
@@ -100,8 +101,12 @@ def test_a_profile_with_depths_cuts_as_before_and_its_wrong_kinds_are_amber() ->
 
 
 def test_a_level_has_a_kind_that_gives_its_section_type() -> None:
-    body = profile_bytes("german-law").replace(b"section_type: appendix", b"kind: annex")
-    assert parse_profile(body).levels[0].section_type == "appendix"
+    annex = parse_profile(profile_bytes("german-law")).levels[0]
+    assert (annex.kind, annex.section_type) == ("annex", "appendix")
+    own = profile_bytes("german-law").replace(b"kind: annex", b"kind: annex\n    section_type: section")
+    assert parse_profile(own).levels[0].section_type == "section"
+    with pytest.raises(InvalidInput, match=r"profile.levels.section_type is missing"):
+        parse_profile(profile_bytes("german-law").replace(b"    kind: annex\n", b""))
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,7 @@ class Fault:
     profile: str | Profile = "generic-markdown"
 
 
-ARTICLES_AS_SECTIONS = parse_profile(
-    profile_bytes("eu-regulation").replace(b"section_type: article", b"section_type: section")
-)
+ARTICLES_AS_SECTIONS = parse_profile(profile_bytes("eu-regulation").replace(b"kind: article", b"section_type: section"))
 LONG = "A sentence of a tariff. " * 900
 PLAIN = "Article {}. Rule\n\nText.\n\n"
 
