@@ -249,6 +249,11 @@ def designation(title: str) -> Designation | None:
     return None
 
 
+def type_of_word(word: str) -> str:
+    """The section type of a word's units, also of a word that the suggestion finds only by its numbers."""
+    return KINDS[_KIND_OF.get(word.casefold(), "section")]
+
+
 def fitting_types(known: Designation) -> frozenset[str]:
     """The section types that do not contradict a heading's word."""
     if known.word.rstrip(".") in ("section", "sections", "sec"):

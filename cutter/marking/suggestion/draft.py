@@ -19,7 +19,7 @@ from cutter.marking.profile import Form, Profile
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.evidence import Evidence, Kind, read_named
 from cutter.marking.suggestion.grammar import may_nest_either_way, nearest, places
-from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
+from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word, type_of_word
 
 _UNKNOWN_RANK = 7
 """A word without a known role is placed between the subsections and the articles."""
@@ -165,7 +165,7 @@ def _level(kind: Kind, lines: Lines) -> DraftLevel:
     plain_article = name == "article" and kind.form != "atx"
     return DraftLevel(
         name=name, segment=segment_of_word(kind.word),
-        section_type=role.section_type if role else "section", words=(kind.word,), phrases=(), numbers=styles,
+        section_type=role.section_type if role else type_of_word(kind.word), words=(kind.word,), phrases=(), numbers=styles,
         number="either_side" if kind.number_first else "optional" if optional else "required",
         form=kind.form, depth=kind.depth, rank=role.rank if role else _UNKNOWN_RANK,
         whole_document=plain_article and sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1,

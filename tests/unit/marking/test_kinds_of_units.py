@@ -84,6 +84,14 @@ def test_a_number_without_a_word_is_the_smallest_part_if_nothing_else_is_an_arti
     }  # fmt: skip
 
 
+def test_a_word_that_is_found_by_its_numbers_has_its_kind() -> None:
+    text = "".join(f"## Pasal {number}\n\nIsi.\n\n" for number in (1, 2, 3))
+    suggestion = suggest(text.encode(), docprefix="LAW", compared=())
+    assert isinstance(suggestion, Suggestion)
+    assert isinstance(suggestion.result, Marking)
+    assert {unit.section_type for unit in suggestion.result.candidates} == {"article"}
+
+
 def test_a_sign_that_holds_articles_is_a_section() -> None:
     marking = cut("# Wet\n\n## § 1. Begrippen\n\n### Artikel 1\nx\n\n### Artikel 2\nx\n")
     assert [unit.section_type for unit in marking.candidates] == ["section", "section", "article", "article"]
