@@ -165,7 +165,8 @@ def _level(kind: Kind, lines: Lines) -> DraftLevel:
     plain_article = name == "article" and kind.form != "atx"
     return DraftLevel(
         name=name, segment=segment_of_word(kind.word),
-        section_type=role.section_type if role else type_of_word(kind.word), words=(kind.word,), phrases=(), numbers=styles,
+        section_type=role.section_type if role else type_of_word(kind.word),
+        words=(kind.word,), phrases=(), numbers=styles,
         number="either_side" if kind.number_first else "optional" if optional else "required",
         form=kind.form, depth=kind.depth, rank=role.rank if role else _UNKNOWN_RANK,
         whole_document=plain_article and sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1,
