@@ -1,4 +1,4 @@
-"""IO: `cutter approve --decision include_failed`: runs failed documents again after a signature for each."""
+"""IO: `cutter approve --decision include_failed`: runs failed documents again after a signature."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIFTED = ("failure", "critical")
 
 
 def include(
-    settings: Settings, batch_id: str, keys: orders.Keys, *, only: Sequence[str], reason: str, yes: bool, each: bool
+    settings: Settings, batch_id: str, keys: orders.Keys, *, only: Sequence[str], reason: str, yes: bool
 ) -> Json:
     """Sign for the failed documents (or `only` for some), and hand the set over. Returns what became of each."""
     view = batches.view(settings, batch_id)
@@ -47,10 +47,9 @@ def include(
     ready, left_out = _prepared(settings, failed, keys, reason, yes=yes)
     folder = f"{documents.folder(batch_id)}/include-failed-{uuid_utils.uuid7()}"
     with progress(f"signing {len(ready)}") as _:
-        for part in [[order] for order in ready] if each else [ready]:
-            files = signing_desk.sign([order.statement for order in part], part[0].signer)
-            for order, file in zip(part, files, strict=True):
-                signing_desk.upload(settings, file, f"{folder}/{order.statement.document_id}.md")
+        files = signing_desk.sign([order.statement for order in ready], ready[0].signer)
+        for order, file in zip(ready, files, strict=True):
+            signing_desk.upload(settings, file, f"{folder}/{order.statement.document_id}.md")
     folder, listing = batches.upload_set(settings, batch_id, folder)
     reply = batch_resume.hand_over(settings, view, folder, listing)
     # Only the batch's halt is reported, because the person who includes a failed document knows that others wait for

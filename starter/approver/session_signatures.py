@@ -1,4 +1,4 @@
-"""IO: signs the statements of a signing session, all with one signature unless asked otherwise, and hands them over."""
+"""IO: signs the statements of a signing session with one signature for all, and hands them over."""
 
 from __future__ import annotations
 
@@ -38,15 +38,12 @@ class Answer:
 class Signatures:
     """One signer, and one batch or a run that is signed alone (no `batch_id`). `before` is true after a rehearsal, when
     both gates are signed in advance.
-
-    If `each` is true, each request gets a signature of its own. Otherwise one signature is for all of a session.
     """
 
     settings: Settings
     signer: Signing
     batch_id: str = ""
     before: bool = False
-    each: bool = False
     folder: str = ""
     """The folder of this session. It is handed over as one set."""
 
@@ -73,25 +70,16 @@ class Signatures:
         """Sign all answers, and upload one after the other. Yields each with the KB ids of its statements, or with the
         problem. Raises if gpg does not sign the one signature for all.
         """
-        for part in [[answer] for answer in answers] if self.each else [answers]:
+        statements = [statement for answer in answers for statement, _ in answer.statements]
+        files = iter(signing_desk.sign(statements, self.signer))
+        for answer in answers:
+            own = [(next(files), kb_id) for _, kb_id in answer.statements]
             try:
-                signed = signing_desk.sign(
-                    [statement for answer in part for statement, _ in answer.statements], self.signer
-                )
+                kb_ids = [signing_desk.upload(self.settings, file, kb_id) for file, kb_id in own]
             except CutterError as problem:
-                if not self.each:
-                    raise
-                yield part[0], problem
-                continue
-            files = iter(signed)
-            for answer in part:
-                own = [(next(files), kb_id) for _, kb_id in answer.statements]
-                try:
-                    kb_ids = [signing_desk.upload(self.settings, file, kb_id) for file, kb_id in own]
-                except CutterError as problem:
-                    yield answer, problem
-                else:
-                    yield answer, kb_ids
+                yield answer, problem
+            else:
+                yield answer, kb_ids
 
     def _in_advance(self, asked: Asked, note: str) -> Iterator[tuple[Statement, str]]:
         """The statements for both gates of a document, with the KB ids where the batch looks for them."""

@@ -114,9 +114,7 @@ class SessionResult:
 ACCEPTED = "accepted"
 
 
-def hold(
-    settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], ask: Ask, each: bool = False
-) -> SessionResult:
+def hold(settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], ask: Ask) -> SessionResult:
     """Show each waiting request of a batch, sign the chosen ones and hand them over.
 
     Raises NotFound if no request waits for this signer, and Refused if nothing was signed.
@@ -143,7 +141,7 @@ def hold(
             settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
         )
     again = f"cutter approve --batch {batch_id}"
-    signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
+    signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before)
     with _opened(signatures, wanted, batch_id, ask, again) as shown:
         handed = _held(signatures, shown, ask, Decision(choice=Choice.APPROVE))
         rejections = tuple(

@@ -37,9 +37,6 @@ def approve(
     approver: Approver = None, key: Key = None, gpg_home: GpgHome = None, yes: Yes = False,
     as_json: AsJson = False,
     plain: Annotated[bool, typer.Option("--plain", help="Show a short page and ask in a line")] = False,
-    sign_each: Annotated[
-        bool, typer.Option("--sign-each", help="Of a batch, make a signature for each document, not one for all")
-    ] = False,
 ) -> None:  # fmt: skip
     """Show a request, compute every digest again on this machine, sign it with your key and hand it over.
 
@@ -59,14 +56,12 @@ def approve(
     if batch is not None:
         settings = load()
         if decision == schema.INCLUDE_FAILED:
-            answer = failed_inclusion.include(
-                settings, batch, keys, only=only or (), reason=reason or "", yes=yes, each=sign_each
-            )
+            answer = failed_inclusion.include(settings, batch, keys, only=only or (), reason=reason or "", yes=yes)
             _show_set(answer, as_json=as_json)
         elif decision == schema.APPROVE:
             signer = signing_desk.who(settings, *signing_session.addressed(settings, batch, keys))
             ask = _ask(yes, plain or as_json)
-            result = signing_session.hold(settings, batch, signer, only=only or (), ask=ask, each=sign_each)
+            result = signing_session.hold(settings, batch, signer, only=only or (), ask=ask)
             _show_set(result.as_json(), as_json=as_json)
         else:
             raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
