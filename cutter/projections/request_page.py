@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from cutter.approvals.request import RequestDocument
-from cutter.approvals.request_text import title_of
+from cutter.approvals.request import RequestDocument, title_of
 from cutter.domain.timestamps import readable
 from cutter.projections import shown_law
 from cutter.projections.report import DeskBar, page_file, template

@@ -18,7 +18,7 @@ from cutter.approvals.eligibility import ineligibility_reason
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain.next_step import StepFacts, next_step
 from cutter.errors import CutterError
-from cutter.notifications.slack_callback import Click
+from cutter.notifications.slack import Click
 from cutter.settings import Settings
 from cutter.storage.answers import Decided
 from cutter.storage.gate_transaction import call

@@ -19,10 +19,10 @@ from urllib.request import Request
 import structlog
 
 from cutter import limits
-from cutter.notifications import http_post
-from cutter.notifications import slack_callback as callback
+from cutter.notifications import channels
+from cutter.notifications import slack as callback
 from cutter.notifications.channels import Trouble
-from cutter.notifications.slack_callback import SIGNATURE_HEADER, TIME_HEADER, Click
+from cutter.notifications.slack import SIGNATURE_HEADER, TIME_HEADER, Click
 from cutter.senders import Senders
 from cutter.types import Json
 
@@ -56,7 +56,7 @@ def answer_in_slack(api_url: str, address: str, text: str) -> Trouble | None:
         return Trouble(code="foreign_address")
     headers = {"Content-Type": "application/json; charset=utf-8"}
     request = Request(address, data=json.dumps(private(text)).encode(), headers=headers)
-    return http_post.exchange(request, lambda _: None)
+    return channels.exchange(request, lambda _: None)
 
 
 class Server(ThreadingHTTPServer):

@@ -1567,7 +1567,7 @@ EVIDENCE = (
          "::test_a_unit_of_the_base_that_is_left_out_is_seen_in_the_bundle_that_follows"),
     ),
     *_of(
-        "cutter/notifications/http_post.py", "unit/notifications/test_webhook.py",
+        "cutter/notifications/channels.py", "unit/notifications/test_webhook.py",
         ("a token that a redirect carries away", "build_opener(_Stays).open(", "build_opener().open(",
          "::test_a_redirect_is_not_followed[302]"),
     ),

@@ -15,7 +15,7 @@ from cutter.approvals import schema
 from cutter.approvals.policy import Signing
 from cutter.catalogue import WorkerRole
 from cutter.messages import Mode, ResumeInput
-from cutter.notifications import slack_callback as callback
+from cutter.notifications import slack as callback
 from cutter.notifications.delivery import make_pass
 from cutter.notifications.slack import SlackChannel
 from cutter.policy.shipped_policy import shipped

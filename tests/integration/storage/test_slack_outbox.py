@@ -13,7 +13,7 @@ import pytest
 
 from cutter import limits
 from cutter.notifications import slack
-from cutter.notifications import slack_callback as callback
+from cutter.notifications import slack as callback
 from cutter.notifications.delivery import Pass, SentMessage, make_pass
 from cutter.notifications.slack import TOKEN_FILE, SlackChannel
 from cutter.policy.shipped_policy import shipped
