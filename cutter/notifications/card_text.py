@@ -244,26 +244,26 @@ def new_cards(
     The card is None for a question that was decided before anyone asked it. Open questions are found by their requests
     and runs, everything else among what was written `since` that time.
     """
-    asked = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS, "since": since,
-             "most": limits.NOTIFICATIONS_A_PASS}  # fmt: skip
-    for request in REQUESTS.all(connection, asked):
+    parameters = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS, "since": since,
+                  "most": limits.NOTIFICATIONS_A_PASS}  # fmt: skip
+    for request in REQUESTS.all(connection, parameters):
         yield request.id, _asked(request, policy)
-    for stop in STOPS.all(connection, asked):
+    for stop in STOPS.all(connection, parameters):
         # The run continues after people agree.
         yield stop.id, asked(
             stop, tier=Tier(stop.tier), needed=stop.needed, reason=stop.reason or "", units=stop.units,
             unsigned=stop.unsigned,
         )  # fmt: skip
-    for overtaken in OVERTAKEN.all(connection, asked):
+    for overtaken in OVERTAKEN.all(connection, parameters):
         yield overtaken, None
-    for answer in ANSWERS.all(connection, asked):
+    for answer in ANSWERS.all(connection, parameters):
         question = from_json(answer.card) if answer.card is not None else None
         yield answer.id, question and answered(question, Outcome(answer.outcome), answer.people)
-    for run in RUNS.all(connection, asked):
+    for run in RUNS.all(connection, parameters):
         yield run.id, of_run(run)
-    for enactment in ENACTMENTS.all(connection, asked):
+    for enactment in ENACTMENTS.all(connection, parameters):
         yield enactment.id, of_enactment(enactment)
-    for batch in BATCHES.all(connection, asked):
+    for batch in BATCHES.all(connection, parameters):
         yield batch.id, of_batch(batch)
 
 

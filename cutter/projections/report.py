@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -15,10 +16,100 @@ from itertools import zip_longest
 from jinja2 import DictLoader, Environment, StrictUndefined, Template, Undefined
 from markupsafe import Markup
 
+from cutter.catalogue import Sovereign, State
+from cutter.domain.amounts import counted
+from cutter.domain.next_step import AWAITING, THEN, Needs
+from cutter.domain.run_record import RequestRecord
+from cutter.domain.run_state import RunState
 from cutter.domain.visible import visible
-from cutter.projections import run_summary, shown_law
-from cutter.projections.run_view import ShownMove, ShownRun, seconds_between, short_time
+from cutter.projections import shown_law
+from cutter.projections.run_view import ShownGate, ShownMove, ShownRun, seconds_between, short_time
 from cutter.projections.shown_law import PinnedLaw
+
+GATE_WORDS = {Sovereign.CUT.value: "SG_1: write the units", Sovereign.LIFECYCLE.value: "SG_2: make them effective"}
+"""The decision at each sovereign gate, in words."""
+
+GOOD, RUNNING = ("passed", "rehearsed"), ("", "running")
+"""The outcomes of gates that need no attention."""
+
+
+def tone(view: ShownRun) -> str:
+    """The kind of the run's state, for its colour: good, bad, held or open."""
+    state = RunState(view.state)
+    if view.state == State.CLOSEOUT_REPORTED or view.outcome in ("rehearsed", "skipped"):
+        return "good"
+    if state.failed:
+        return "bad"
+    return "held" if state.stopped or state.voided else "open"
+
+
+def headline(view: ShownRun) -> str:
+    """One sentence about the state of the run, without the reason."""
+    state = RunState(view.state)
+    if view.outcome == "rehearsed":
+        return "This was a rehearsal: nothing was written."
+    if view.outcome == "skipped":
+        return "This run did nothing."
+    if view.state == State.CLOSEOUT_REPORTED:
+        return "The law is enacted, and the run is closed."
+    if state == "failed_rejected":
+        return "An approver rejected this run."
+    if state.failed:
+        at = next((f" at {gate.name}" for gate in reversed(view.gates) if needs_a_look(gate)), "")
+        return f"The law is enacted, but the run has failed{at}." if enacted(view) else f"This run has failed{at}."
+    if state.voided:
+        return "This run is voided."
+    if state.stopped:
+        return "This run is stopped."
+    if view.stop:
+        return "A person has ordered a stop, and the run has not stopped yet."
+    if state in AWAITING:
+        return "This run waits for a signed approval." if view.needs == Needs.APPROVAL else "This run is approved."
+    return "This run is at work."
+
+
+def needs_a_look(gate: ShownGate) -> bool:
+    """True if the newest attempt of a gate did not end well."""
+    return gate.outcome not in (*GOOD, *RUNNING)
+
+
+def enacted(view: ShownRun) -> bool:
+    return any(gate.name == "IG_lifecycle_enact_execute" and gate.outcome == "passed" for gate in view.gates)
+
+
+def next_commands(view: ShownRun) -> list[str]:
+    """The next commands, in order. Without commands that only lead to this report again."""
+    commands = str(view.next).split(THEN)
+    return [] if commands == [f"cutter report {view.run_id}"] else commands
+
+
+def units_line(view: ShownRun, law: PinnedLaw) -> str:
+    """The number of units of the run in words: those of the shown cut, or those of the sealed plan."""
+    count = len(law.view.units) if law.view else view.digests.get("candidate_count")
+    return "not known yet" if count is None else counted(int(count), "unit")
+
+
+def standing(view: ShownRun, law: PinnedLaw) -> str:
+    """One sentence about the units that PostgreSQL holds now."""
+    if not view.wrote:
+        return "Nothing of it is written."
+    if RunState(view.state).voided:
+        return "The void has withdrawn the drafts."
+    now = ", ".join(f"{counted(number, 'unit')} ({status})" for status, number in law.held.items())
+    return f"PostgreSQL holds {now}." if now else "PostgreSQL holds none of them now."
+
+
+def other_cut(unlike: Sequence[str]) -> str:
+    """The reason why the report shows no units: this build cuts the text in another way than the run did."""
+    return (
+        f"This version of cutter cuts the text in another way than this run did: {', '.join(unlike)} of the gates "
+        "differ. Type `cutter workers` for the builds, and make this report with the build of the run."
+    )
+
+
+def open_requests(view: ShownRun) -> list[RequestRecord]:
+    return [request for request in view.requests if request.status == "requested"]
+
 
 TEMPLATE = "report.html.j2"
 STYLE = "report.css"
@@ -46,13 +137,13 @@ def render(view: ShownRun, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = Non
     page = template(TEMPLATE, shown_law.TEMPLATE).render(
         shown_law.parts(cut, linked=False) if cut else {"view": None},
         bar=bar, run=view, law=law,
-        other_cut=run_summary.other_cut(unlike) if unlike else "", tone=run_summary.tone(view),
-        headline=run_summary.headline(view), commands=run_summary.next_commands(view),
-        units=run_summary.units_line(view, law), standing=run_summary.standing(view, law),
-        open_requests=run_summary.open_requests(view), words=run_summary.GATE_WORDS,
-        troubled=[gate.name for gate in gates if run_summary.needs_a_look(gate)], steps=steps(view),
+        other_cut=other_cut(unlike) if unlike else "", tone=tone(view),
+        headline=headline(view), commands=next_commands(view),
+        units=units_line(view, law), standing=standing(view, law),
+        open_requests=open_requests(view), words=GATE_WORDS,
+        troubled=[gate.name for gate in gates if needs_a_look(gate)], steps=steps(view),
         slowest=max((gate.seconds or 0.0 for gate in gates), default=0.0) or 1.0,
-        passed=sum(gate.outcome in run_summary.GOOD for gate in gates),
+        passed=sum(gate.outcome in GOOD for gate in gates),
     )  # fmt: skip
     return page.encode()
 

@@ -35,7 +35,7 @@ from cutter.storage.records import Rows, records, values
 from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.types import Json, Refusal
 from starter.operator import request_state
-from starter.operator.newer_version import newer_versions
+from starter.operator.request_state import newer_versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,13 +27,10 @@ from cutter.errors import CutterError, NotFound, Refused
 from cutter.settings import Settings
 from cutter.storage import runs as run_rows
 from cutter.types import Json
-from starter.approver import orders, session_journal, signing_desk
-from starter.approver.decisions import Choice, Decision, Signed
+from starter.approver import orders, session, signing_desk
 from starter.approver.request_summary import summary
-from starter.approver.session import Session
-from starter.approver.session_journal import SessionJournal
-from starter.approver.session_requests import Asked, asked_of, listing, view_of, waiting
-from starter.approver.session_signatures import Answer, Signatures
+from starter.approver.session import Choice, Decision, Session, SessionJournal, Signed
+from starter.approver.session_requests import Answer, Asked, Signatures, asked_of, listing, view_of, waiting
 from starter.approver.signing_desk import Signing
 from starter.console.confirmation import confirmed, typed
 from starter.console.terminal import err, progress_bar, say
@@ -195,11 +192,11 @@ def _opened(signatures: Signatures, requests: Sequence[Asked], subject: str, ask
         build=lambda request: signing_desk.recompute(settings, request.document),
     )  # fmt: skip
     if ask is Ask.ON_SCREEN:
-        with session_journal.open_journal(settings, subject, approver, keys) as journal:
+        with session.open_journal(settings, subject, approver, keys) as journal:
             shown.journal = journal
             yield shown
     else:
-        shown.kept = session_journal.kept(settings, subject, approver, keys)
+        shown.kept = session.kept(settings, subject, approver, keys)
         yield shown
 
 

@@ -29,8 +29,7 @@ from cutter.storage.records import answer
 from starter.commands.options import Host, Port
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, show, table
-from starter.slack_app.decisions import resolve
-from starter.slack_app.server import SIGNING_SECRET_FILE, Server
+from starter.slack_app.server import SIGNING_SECRET_FILE, Server, resolve
 
 log = structlog.get_logger()
 

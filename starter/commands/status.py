@@ -31,8 +31,7 @@ from starter.console.terminal import AsJson, Listing, line, table
 from starter.console.watch import follow
 from starter.operator import run_status
 from starter.operator.batch_status import ListedBatch, open_batches, status_of_batch, table_of_batches
-from starter.operator.holds import with_holds
-from starter.operator.run_status import RunLine
+from starter.operator.run_status import RunLine, with_holds
 
 View = dict[str, Any]
 FIRST_DOCUMENT: Rows[str] = values("first_document")

@@ -15,8 +15,7 @@ from cutter.law import views
 from cutter.law.comparison import compare
 from cutter.law.law_text import LawVersion, OutlineUnit, Signer, Unit, UnitTree
 from cutter.projections import desk_pages
-from cutter.projections.desk_pages import address, unit_address
-from cutter.projections.desk_parts import Part, part_of
+from cutter.projections.desk_pages import Part, address, part_of, unit_address
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import Law
 from cutter.storage.pools import Connection

@@ -32,9 +32,8 @@ from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, values
 from cutter.storage.runs import LANES, STILL
 from starter.approver import signing_desk
-from starter.operator.holds import with_holds
 from starter.operator.inbox_entries import INBOX
-from starter.operator.run_status import view_of
+from starter.operator.run_status import view_of, with_holds
 
 PYTHON_MIN = (3, 11)
 KEYS = tuple(sorted(key_homes.HOMES.values()))

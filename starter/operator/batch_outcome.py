@@ -1,16 +1,93 @@
-"""IO: shows the outcome of a batch that a command started or resumed, after waiting if asked, with the exit code."""
+"""IO: the marking of a queue before its start, and the outcome of a batch that a command started or resumed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+from cutter import sources
+from cutter.batch.queue import Problem, QueueRefused
+from cutter.marking import Marking, MarkRefusal
+from cutter.projections.batch_summary import ShownBatch
 from cutter.settings import Settings
 from cutter.stack.addresses import ui_url
+from cutter.storage.batches import Admission
+from cutter.storage.pools import Connection
 from starter.console.failures import as_failure
-from starter.console.terminal import ExitCode, end, fields, show
+from starter.console.terminal import ExitCode, end, fields, progress, show
 from starter.console.terminal import out as terminal
+from starter.console.watch import following, until
 from starter.operator import batch_status
-from starter.operator.batch_watch import until_people_or_end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """The number of units and findings of a document's text."""
+
+    units: int
+    findings: int
+
+
+def mark_all(settings: Settings, connection: Connection, admission: Admission) -> dict[str, Marked]:
+    """The marking of each document that would start. Raises QueueRefused with every document that a run could not mark
+    or enact.
+    """
+    problems: list[Problem] = []
+    marked: dict[str, Marked] = {}
+    starts = {row.document_id for row in admission.rows if row.decided is None}
+    for item in (item for item in admission.queue.items if item.document_id in starts):
+        result = sources.marking_of_registered(settings, connection, item.document_id)
+        if isinstance(result, MarkRefusal):
+            text = f"{item.document_id} would be refused ({result.code}): {result.message}"
+            problems.append(Problem(
+                line=item.line, field=f"items[{item.position - 1}].document_id", text=text,
+                document_id=item.document_id, code=result.code, then=result.then,
+            ))  # fmt: skip
+        elif isinstance(result, Marking):
+            marked[item.document_id] = Marked(units=len(result.candidates), findings=len(result.findings))
+    if problems:
+        raise QueueRefused(tuple(problems))
+    return marked
+
+
+def with_units(rows: Iterable[tuple[object, ...]], marked: dict[str, Marked]) -> list[tuple[object, ...]]:
+    """The rows of the check, each with its units and findings. The second cell of a row is the document."""
+    counts = {document: (text.units, text.findings) for document, text in marked.items()}
+    return [(place, document, *rest, *counts.get(str(document), ("", ""))) for place, document, *rest in rows]
+
+
+def until_people_or_end(settings: Settings, batch_id: str, *, watch: bool = False) -> ShownBatch:
+    """Wait until the batch's workflow has nothing to do or needs signatures. Returns the batch as people see it."""
+    with following(batch_status.live, batch_status.lines) if watch else _said(batch_id) as tell:
+        return until(lambda: batch_status.look(settings, batch_id), tell, rests)
+
+
+def rests(view: ShownBatch) -> bool:
+    """True if the batch is over, or if only people can continue it. A rehearsal passes SG_1 and waits for nobody."""
+    return view.over or (bool(view.awaits) and view.mode == "live")
+
+
+@contextmanager
+def _said(batch_id: str) -> Iterator[Callable[[ShownBatch], None]]:
+    shown = ""
+    with progress(f"{batch_id}: looking") as say:
+
+        def tell(view: ShownBatch) -> None:
+            nonlocal shown
+            text = line_of(view)
+            if text != shown:
+                shown = text
+                say(text)
+
+        yield tell
+
+
+def line_of(view: ShownBatch) -> str:
+    """The batch in one line."""
+    counts = " · ".join(f"{name} {count}" for name, count in view.totals.items())
+    return f"{view.batch_id[:8]} {view.state}: {counts}"
 
 
 def outcome(settings: Settings, answer: dict[str, Any], *, wait: bool, watch: bool | None, as_json: bool) -> None:

@@ -30,7 +30,7 @@ from cutter.storage.records import records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
-from starter.operator.rejections import SHORT, Rejected, sentence, with_reasons
+from starter.operator.request_state import SHORT, Rejected, sentence, with_reasons
 
 COLUMNS = ("document", "state", "gate", "passed", "age", "queue")
 

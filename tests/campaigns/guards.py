@@ -1199,7 +1199,7 @@ BATCHES = (
          "::test_a_request_that_this_machine_computes_otherwise_is_refused"),
     ),
     *_of(
-        "starter/operator/rejections.py", "unit/starter/test_rejections.py",
+        "starter/operator/request_state.py", "unit/starter/test_rejections.py",
         ("a reason from a file that was not judged", " if sha256_hex(body) == approval_sha256 else None", "",
          "::test_a_file_that_was_not_judged_gives_no_reason"),
     ),
@@ -1253,7 +1253,7 @@ BATCHES = (
          "::test_a_command_that_signs_shows_first_and_asks[void in waiting_at_the_cut]"),
     ),
     *_of(
-        "starter/approver/session_journal.py", "unit/starter/test_decisions.py",
+        "starter/approver/session.py", "unit/starter/test_decisions.py",
         ("a second session of one approver", "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass",
          "::test_two_sessions_of_one_approver_do_not_mix"),
         ("half a line of a journal", "            os.ftruncate(descriptor, self._size)\n", "",
@@ -2019,7 +2019,7 @@ LAW = (
 _DESK = "unit/starter/test_desk_boundary.py"
 DESK = (
     *_of(
-        "starter/desk/access.py", _DESK,
+        "starter/desk/boundary.py", _DESK,
         ("a site that points its own name at this machine", "if len(host) != 1 or host[0].lower() not in access.hosts:",
          "if len(host) != 1:", "::test_only_a_trusted_proxy_with_one_user_is_answered"),
         ("a script of a foreign site", "if any(origin not in own for origin in",
@@ -2064,7 +2064,7 @@ DESK = (
          "                pass\n", "::test_every_answer_has_the_security_headers"),
     ),
     *_of(
-        "cutter/projections/desk_parts.py", "unit/law/test_desk_parts.py",
+        "cutter/projections/desk_pages.py", "unit/law/test_desk_parts.py",
         ("a page without end", "if size > room and place > begins[-1]:", "if False:",
          "::test_every_entry_is_on_one_part_and_no_part_is_too_large"),
     ),

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from starter.approver import signing_desk
-from starter.approver.decisions import Choice, Decided
-from starter.approver.session_journal import open_journal
+from starter.approver.session import Choice, Decided, open_journal
 from starter.approver.session_requests import asked_of
 from tests.acceptance.cli.conftest import Cutter
 from tests.cases.printed_batches import batch_at_the_cut, batch_failed_partial

@@ -21,7 +21,7 @@ from cutter.notifications.slack import SlackChannel
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from cutter.types import Json
-from starter.slack_app.decisions import resolve
+from starter.slack_app.server import resolve
 from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
 from tests.support.policies import put_in_force
 from tests.support.runs import Deployment, drive, law, next_epoch

@@ -19,7 +19,7 @@ from cutter.notifications.slack import TOKEN_FILE, SlackChannel
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings
 from starter.commands import notify
-from starter.slack_app.decisions import resolve
+from starter.slack_app.server import resolve
 from tests.integration.storage.conftest import At
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
 from tests.support.policies import put_in_force
