@@ -22,7 +22,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from cutter import limits
-from cutter.approvals import manual_instructions, schema
+from cutter.approvals import schema, statement
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.digests import canonical_digest, sha256_hex
@@ -329,7 +329,17 @@ def tail(document: RequestDocument) -> str:
             "",
             *_by_hand(document),
         ]
-    return "\n".join([*lines, *_facts(document)]) + "\n" + _MACHINE
+    lines += [
+        "## Signed digests",
+        "",
+        "| field | value |",
+        "|---|---|",
+        *(f"| {name} | {code(value)} |" for name, value in digest_rows(document)),
+        "",
+        "backup_sha is shown and not bound: a stale backup is taken again after your signature.",
+        "",
+    ]
+    return "\n".join(lines) + "\n" + _MACHINE
 
 
 _MACHINE = (
@@ -337,7 +347,8 @@ _MACHINE = (
 )
 
 
-def _facts(document: RequestDocument) -> Iterator[str]:
+def digest_rows(document: RequestDocument) -> list[tuple[str, str]]:
+    """Every id, digest and time of a request with its name, as each form of the request shows them."""
     request = document.request
     rows: list[tuple[str, str | None]] = [
         ("doc_id", request.document_id),
@@ -370,14 +381,7 @@ def _facts(document: RequestDocument) -> Iterator[str]:
         ("profile", document.profile_id),
         ("profile_sha256", document.profile_sha256),
     ]
-    yield "## Signed digests"
-    yield ""
-    yield "| field | value |"
-    yield "|---|---|"
-    yield from (f"| {name} | {code(value)} |" for name, value in rows if value)
-    yield ""
-    yield "backup_sha is shown and not bound: a stale backup is taken again after your signature."
-    yield ""
+    return [(name, value) for name, value in rows if value]
 
 
 def _changes(document: RequestDocument) -> Iterator[str]:
@@ -414,11 +418,11 @@ def _by_hand(document: RequestDocument) -> Iterator[str]:
     yield ""
     yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it first:"
     yield ""
-    hashed = (manual_instructions.FILL_REQUEST, "$(sha256sum request.md | cut -c1-64)")
-    yield from manual_instructions.fill_in(name, document.ttl_seconds, hashed)
-    yield from manual_instructions.sign_and_put(document.approval_kb_id, beside="this request")
+    hashed = (statement.FILL_REQUEST, "$(sha256sum request.md | cut -c1-64)")
+    yield from statement.fill_in(name, document.ttl_seconds, hashed)
+    yield from statement.sign_and_put(document.approval_kb_id, beside="this request")
     if document.mode == LIVE:
-        yield from manual_instructions.tell(
+        yield from statement.tell(
             document.request.document_id, document.request.run_id, "submit_approval", document.approval_kb_id
         )
     else:
@@ -436,6 +440,6 @@ def template(document: RequestDocument, decision: str) -> Iterator[str]:
     known |= {
         "batch_id": document.batch_id,
         "challenge": request.challenge,
-        "request_sha256": manual_instructions.FILL_REQUEST,
+        "request_sha256": statement.FILL_REQUEST,
     }
-    yield from manual_instructions.front_matter(decision, document.binding, request.gate, known)
+    yield from statement.front_matter(decision, document.binding, request.gate, known)

@@ -10,7 +10,6 @@ import hashlib
 import hmac
 import json
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -18,9 +17,8 @@ from urllib.parse import parse_qsl, urlencode
 from urllib.request import Request
 
 from cutter import limits
-from cutter.domain.visible import is_hidden
 from cutter.notifications import channels
-from cutter.notifications.card import Card, Phase
+from cutter.notifications.card import Card, Phase, one_line
 from cutter.notifications.channels import CODE, Message, Trouble, secret
 from cutter.settings import Settings
 from cutter.types import Json
@@ -71,10 +69,9 @@ def escaped(text: str, most: int) -> str:
 
     A cut text ends with "…". Control, format and private characters become spaces.
     """
-    visible = "".join(" " if is_hidden(char) or unicodedata.category(char) == "Zs" else char for char in text)
     pieces: list[str] = []
     left = most
-    for char in " ".join(visible.split()):
+    for char in one_line(text, len(text)):
         piece = _ENTITIES.get(char, char)
         if len(piece) > left - 1:
             return "".join([*pieces, "…"])

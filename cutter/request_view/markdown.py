@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.markdown import cell, code, escape
-from cutter.request_view.difference import fitting
-from cutter.request_view.view import OF_ROWS, RequestView
+from cutter.request_view.view import OF_ROWS, RequestView, fitting
 
 UNREAD = frozenset({"blank", "byte_order_mark"})
 """Reasons of the left-out pieces that hold nothing to read."""

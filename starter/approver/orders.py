@@ -32,7 +32,7 @@ from cutter.types import Json
 from starter.approver import signing_desk
 from starter.console.confirmation import require_yes
 from starter.console.terminal import Listing, err, progress, table
-from starter.operator import batch_resume
+from starter.operator import batch_outcome
 from temporal import batches, names, runs
 from temporal import foreign_workflows as foreign
 from temporal.client import connect, unanswered
@@ -243,13 +243,13 @@ def include(settings: Settings, batch_id: str, keys: Keys, *, only: Sequence[str
         for order, file in zip(ready, files, strict=True):
             signing_desk.upload(settings, file, f"{folder}/{order.statement.document_id}.md")
     folder, listing = batches.upload_set(settings, batch_id, folder)
-    reply = batch_resume.hand_over(settings, view, folder, listing)
+    reply = batch_outcome.hand_over(settings, view, folder, listing)
     # Only the batch's halt is reported, because the person who includes a failed document knows that others wait for
     # their own approvals.
     answer = {name: value for name, value in reply.as_json().items() if name != "missing"}
     accepted = reply.status == "accepted"
     if accepted and view.batch.halted in LIFTED:
-        answer |= batch_resume.go_on(settings, batches.view(settings, batch_id))
+        answer |= batch_outcome.go_on(settings, batches.view(settings, batch_id))
     step = {"next": f"cutter status {batch_id} --watch"} if accepted else {}
     return {"batch_id": batch_id, "signed": len(ready), "left_out": left_out, "folder": folder, **answer, **step}
 

@@ -32,7 +32,7 @@ from cutter.storage.records import Rows, values
 from starter.approver import signing_desk
 from starter.approver.signing_desk import Signing
 from starter.console.terminal import Listing, progress
-from starter.operator import batch_resume
+from starter.operator import batch_outcome
 from temporal import batches
 from temporal.batches import SetReply
 
@@ -294,4 +294,4 @@ class Signatures:
         """Hand the approvals of this session over to the batch. Returns their folder, and the batch's reply."""
         folder, listing = batches.upload_set(self.settings, self.batch_id, self.folder)
         view = batches.view(self.settings, self.batch_id)
-        return folder, batch_resume.hand_over(self.settings, view, folder, listing)
+        return folder, batch_outcome.hand_over(self.settings, view, folder, listing)

@@ -28,8 +28,7 @@ from cutter.storage.pools import session
 from starter.commands.options import WATCH, RunMode, Wait
 from starter.console.terminal import AsJson, Listing, show
 from starter.operator import batch_outcome
-from starter.operator.batch_outcome import outcome
-from starter.operator.batch_resume import go_on, resting
+from starter.operator.batch_outcome import go_on, outcome, resting
 from temporal import batches
 
 

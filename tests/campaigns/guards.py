@@ -2261,7 +2261,7 @@ HOSTS = (
 """Hosts that a worker must not serve from."""
 
 SHOWN = _of(
-    "cutter/request_view/difference.py",
+    "cutter/request_view/view.py",
     "unit/request_view/test_view_of_a_revision.py",
     (
         "the difference shows a text in force that nobody signed", "sha256_hex(old.body) != old.body_sha256", "False",

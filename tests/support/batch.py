@@ -25,7 +25,7 @@ from cutter.storage.pools import connect as connect_as
 from cutter.types import Json
 from starter.approver import signing_desk, signing_session
 from starter.approver.signing_desk import Signing
-from starter.operator import batch_resume
+from starter.operator import batch_outcome
 from temporal import batches, runs
 from tests.support.signatures import sign_answer
 from tests.support.stack import THREE_UNITS, Stack
@@ -148,7 +148,7 @@ class Batch:
 
     async def hand_over_late(self, folder: str) -> Json:
         """The same as people do it when the batch's workflow is over, or about to be."""
-        reply = await asyncio.to_thread(batch_resume.hand_over, self.stack.settings, await self.seen(), folder, "")
+        reply = await asyncio.to_thread(batch_outcome.hand_over, self.stack.settings, await self.seen(), folder, "")
         return reply.as_json()
 
     async def complete(self, name: str, value: Any) -> None:
