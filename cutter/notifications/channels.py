@@ -1,4 +1,4 @@
-"""IO: the interface of a channel, its troubles, its secrets, one limited HTTP POST, and which channels are switched on.
+"""IO: the interface of a channel, its troubles and secrets, one limited HTTP POST, and which channels are on and well.
 
 Each channel is a module of this package. Its function `make(settings)` returns the channel, or None if it is off. Each
 secret of a channel is one file in the secrets folder.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from http.client import HTTPException
 from time import monotonic
 from typing import IO, Final, Protocol, TypeVar, cast
@@ -18,9 +19,12 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from cutter import limits
+from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Unavailable
 from cutter.notifications.card import Card, Kind
 from cutter.settings import NOTIFICATION_CHANNELS, PREFIX, Settings
+from cutter.storage.pools import Connection
+from cutter.storage.records import records
 
 CODE = re.compile(r"[a-z0-9_]{1,60}")
 
@@ -178,3 +182,58 @@ def asked_seconds(text: str) -> float:
     """The seconds of a Retry-After header, but at most our longest delay."""
     seconds = float(text) if re.fullmatch("[0-9]{1,6}", text) else limits.NOTIFICATION_RETRY_SECONDS[0]
     return min(seconds, limits.NOTIFICATION_RETRY_SECONDS[-1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undelivered:
+    """A message that its channel has not delivered. `of` is the id of its run or batch."""
+
+    channel: str
+    kind: str
+    phase: str
+    of: str
+    attempts: int
+    last_error: str | None
+    outcome: str | None
+    created_at: datetime
+    next_eligible_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelHealth:
+    """A channel: its waiting messages, the age of the oldest, its given-up messages, and the age of its last pass."""
+
+    name: str
+    waiting: int
+    waiting_seconds: int | None
+    given_up: int
+    served_seconds_ago: int
+
+
+UNDELIVERED = records("notification_undelivered", Undelivered)
+HEALTH = records("notification_health", ChannelHealth)
+
+
+def undelivered(connection: Connection, channel: str | None = None) -> list[Undelivered]:
+    """The messages that wait for a try, and those given up within NOTIFICATION_DAYS. None means all channels."""
+    # Undelivered messages that a command lists. Its counts include all of them.
+    asked = {"channel": channel, "days": limits.NOTIFICATION_DAYS, "most": 200}
+    return UNDELIVERED.all(connection, asked)
+
+
+def health(connection: Connection) -> list[ChannelHealth]:
+    """The health of each channel that has had a pass."""
+    return HEALTH.all(connection, {"days": limits.NOTIFICATION_DAYS})
+
+
+def sentences(channels: Sequence[ChannelHealth]) -> Iterator[str]:
+    """One sentence for each problem of the channels. There is no sentence if every message arrives."""
+    for channel in channels:
+        minutes, days = (channel.waiting_seconds or 0) // 60, limits.NOTIFICATION_DAYS
+        if channel.waiting and minutes:
+            yield f"{channel.name}: {counted(channel.waiting, 'message')} undelivered, the oldest for {minutes} minutes"
+        if channel.given_up:
+            yield f"{channel.name}: {counted(channel.given_up, 'message')} given up within {days} days"
+        # A channel is of use only with at least one pass an hour.
+        if channel.served_seconds_ago > 3_600:
+            yield f"{channel.name}: no pass for {channel.served_seconds_ago // 60} minutes"

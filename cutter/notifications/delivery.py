@@ -18,8 +18,7 @@ from cutter.catalogue import Role
 from cutter.domain.recorded_values import record
 from cutter.notifications import card_text
 from cutter.notifications.card import from_json
-from cutter.notifications.channels import Channel, Message, Trouble, kinds_of
-from cutter.notifications.health import Undelivered, undelivered
+from cutter.notifications.channels import Channel, Message, Trouble, Undelivered, kinds_of, undelivered
 from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.settings import Settings

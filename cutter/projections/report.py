@@ -1,17 +1,18 @@
-"""Pure: the report of a run: one self-contained HTML page, without a script and without requests to other servers.
+"""Pure: the report of a run as one HTML page, and the tree and findings of a law, which a request's page shows too.
 
-Its first page answers the common questions: which law, how many units, which signers, which findings, and the tree. The
-proofs are folded below it. All values come from the run's view and its pinned text, and the template engine escapes
-them.
+A page needs no script and no other servers. The first page of a report answers the common questions: which law, how
+many units, which signers, which findings, and the tree. The proofs are folded below it. All values come from the run's
+view and its pinned text, and the template engine escapes them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from itertools import zip_longest
+from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined, Template, Undefined
 from markupsafe import Markup
@@ -19,12 +20,85 @@ from markupsafe import Markup
 from cutter.catalogue import Sovereign, State
 from cutter.domain.amounts import counted
 from cutter.domain.next_step import AWAITING, THEN, Needs
-from cutter.domain.run_record import RequestRecord
 from cutter.domain.run_state import RunState
 from cutter.domain.visible import visible
-from cutter.projections import shown_law
+from cutter.marking import Finding
 from cutter.projections.run_view import ShownGate, ShownMove, ShownRun, seconds_between, short_time
-from cutter.projections.shown_law import PinnedLaw
+from cutter.request_view.markdown import UNREAD, line_span, number
+from cutter.request_view.view import RequestView
+
+LAW_TEMPLATE = "shown_law.html.j2"
+
+SEVERITIES = (("red", "bad", "probably cut wrong"), ("amber", "held", "worth a look"), ("info", "open", "a note"))
+"""Each severity with its colour and its meaning. The most severe comes first."""
+
+FEW = 20
+"""The most findings of a severity whose list is open at first. A longer list is closed, except the red findings."""
+
+SEALED = ("region_sha", "mark_digest", "findings_digest", "writer_digest")
+"""The digests of a cut that the gates of a run seal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedLaw:
+    """The pinned text of a run, which was read from PostgreSQL and marked again for a report.
+
+    If the text cannot be shown as units, `view` is None and `why` gives the reason. If the reason is red findings that
+    nobody accepted, `refused` has them. `held` counts the units that PostgreSQL now holds at the addresses of a written
+    law, by lifecycle status.
+    """
+
+    view: RequestView | None = None
+    title: str | None = None
+    why: str = ""
+    refused: Sequence[Finding] = ()
+    held: Mapping[str, int] = field(default_factory=dict)
+
+
+def differences(pins: Mapping[str, Any], view: RequestView) -> list[str]:
+    """The names of sealed digests that differ in this view of the same text. If any differs, the view shows another
+    cut.
+    """
+    own = view.digests
+    return [name for name in SEALED if name in pins and pins[name] != getattr(own, name)]
+
+
+def parts(view: RequestView, *, linked: bool, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The names and values for the template. `linked` is true if the page has the text, so that entries link to it."""
+    # The addresses of the units with a finding, and of every unit above such a unit.
+    parents = {unit.address: unit.parent_address for unit in view.units}
+    noticed: set[str] = set()
+    for unit in view.units:
+        address: str | None = unit.address if unit.findings else None
+        while address is not None and address not in noticed:
+            noticed.add(address)
+            address = parents[address]
+    places = {
+        name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
+        for name, _, _ in SEVERITIES
+    }
+    return {
+        "view": view,
+        "linked": linked,
+        "changes": changes or {},
+        "counts": {
+            **{name: len(positions) for name, positions in places.items()},
+            "bytes": sum(unit.size for unit in view.units),
+            "words": sum(unit.words for unit in view.units),
+            "noticed": sum(bool(unit.findings) for unit in view.units),
+            "stored": sum(unit.stored is not None for unit in view.units),
+        },
+        "noticed": frozenset(noticed),
+        "worst": {name: positions for name, positions in places.items() if positions},
+        "by_address": {unit.address: unit for unit in view.units},
+        "severities": SEVERITIES,
+        "colours": {name: colour for name, colour, _ in SEVERITIES},
+        "few": FEW,
+        "number": number,
+        "span": line_span,
+        "out": [piece for piece in view.left_out if piece.reason not in UNREAD],
+    }
+
 
 GATE_WORDS = {Sovereign.CUT.value: "SG_1: write the units", Sovereign.LIFECYCLE.value: "SG_2: make them effective"}
 """The decision at each sovereign gate, in words."""
@@ -56,7 +130,9 @@ def headline(view: ShownRun) -> str:
         return "An approver rejected this run."
     if state.failed:
         at = next((f" at {gate.name}" for gate in reversed(view.gates) if needs_a_look(gate)), "")
-        return f"The law is enacted, but the run has failed{at}." if enacted(view) else f"This run has failed{at}."
+        enacts = next((gate for gate in view.gates if gate.name == "IG_lifecycle_enact_execute"), None)
+        enacted = enacts is not None and enacts.outcome == "passed"
+        return f"The law is enacted, but the run has failed{at}." if enacted else f"This run has failed{at}."
     if state.voided:
         return "This run is voided."
     if state.stopped:
@@ -73,22 +149,6 @@ def needs_a_look(gate: ShownGate) -> bool:
     return gate.outcome not in (*GOOD, *RUNNING)
 
 
-def enacted(view: ShownRun) -> bool:
-    return any(gate.name == "IG_lifecycle_enact_execute" and gate.outcome == "passed" for gate in view.gates)
-
-
-def next_commands(view: ShownRun) -> list[str]:
-    """The next commands, in order. Without commands that only lead to this report again."""
-    commands = str(view.next).split(THEN)
-    return [] if commands == [f"cutter report {view.run_id}"] else commands
-
-
-def units_line(view: ShownRun, law: PinnedLaw) -> str:
-    """The number of units of the run in words: those of the shown cut, or those of the sealed plan."""
-    count = len(law.view.units) if law.view else view.digests.get("candidate_count")
-    return "not known yet" if count is None else counted(int(count), "unit")
-
-
 def standing(view: ShownRun, law: PinnedLaw) -> str:
     """One sentence about the units that PostgreSQL holds now."""
     if not view.wrote:
@@ -97,18 +157,6 @@ def standing(view: ShownRun, law: PinnedLaw) -> str:
         return "The void has withdrawn the drafts."
     now = ", ".join(f"{counted(number, 'unit')} ({status})" for status, number in law.held.items())
     return f"PostgreSQL holds {now}." if now else "PostgreSQL holds none of them now."
-
-
-def other_cut(unlike: Sequence[str]) -> str:
-    """The reason why the report shows no units: this build cuts the text in another way than the run did."""
-    return (
-        f"This version of cutter cuts the text in another way than this run did: {', '.join(unlike)} of the gates "
-        "differ. Type `cutter workers` for the builds, and make this report with the build of the run."
-    )
-
-
-def open_requests(view: ShownRun) -> list[RequestRecord]:
-    return [request for request in view.requests if request.status == "requested"]
 
 
 TEMPLATE = "report.html.j2"
@@ -131,16 +179,22 @@ def render(view: ShownRun, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = Non
 
     One view gives the same bytes. `bar` is the navigation of `cutter desk`, which shows the page with its own policy.
     """
-    unlike = shown_law.differences(view.digests, law.view) if law.view else []
+    unlike = differences(view.digests, law.view) if law.view else []
     cut = law.view if not unlike else None
-    gates = view.gates
-    page = template(TEMPLATE, shown_law.TEMPLATE).render(
-        shown_law.parts(cut, linked=False) if cut else {"view": None},
+    other_cut = (
+        f"This version of cutter cuts the text in another way than this run did: {', '.join(unlike)} of the gates "
+        "differ. Type `cutter workers` for the builds, and make this report with the build of the run."
+    )
+    # The number of units is that of the shown cut, or that of the sealed plan.
+    count = len(law.view.units) if law.view else view.digests.get("candidate_count")
+    gates, commands = view.gates, str(view.next).split(THEN)
+    page = template(TEMPLATE, LAW_TEMPLATE).render(
+        parts(cut, linked=False) if cut else {"view": None},
         bar=bar, run=view, law=law,
-        other_cut=other_cut(unlike) if unlike else "", tone=tone(view),
-        headline=headline(view), commands=next_commands(view),
-        units=units_line(view, law), standing=standing(view, law),
-        open_requests=open_requests(view), words=GATE_WORDS,
+        other_cut=other_cut if unlike else "", tone=tone(view),
+        headline=headline(view), commands=commands if commands != [f"cutter report {view.run_id}"] else [],
+        units="not known yet" if count is None else counted(int(count), "unit"), standing=standing(view, law),
+        open_requests=[request for request in view.requests if request.status == "requested"], words=GATE_WORDS,
         troubled=[gate.name for gate in gates if needs_a_look(gate)], steps=steps(view),
         slowest=max((gate.seconds or 0.0 for gate in gates), default=0.0) or 1.0,
         passed=sum(gate.outcome in GOOD for gate in gates),

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from cutter.approvals.request import RequestDocument, digest_rows, title_of
 from cutter.domain.timestamps import readable
-from cutter.projections import shown_law
+from cutter.projections import report
 from cutter.projections.report import DeskBar, page_file, template
 from cutter.request_view.markdown import UNREAD
 from cutter.request_view.view import LeftOut, RequestView, ShownUnit
@@ -57,8 +57,8 @@ def render(document: RequestDocument, view: RequestView, *, over: str = "", bar:
     if document.changes.changed_count or document.changes.removed_count:  # If all units are new, a mark tells nothing.
         changes |= {unit.address: "added" for unit in document.changes.added}
         changes |= {unit.address: "changed" for unit in document.changes.changed}
-    page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
-        shown_law.parts(view, linked=True, changes=changes), bar=bar,
+    page = template(TEMPLATE, STYLE, report.LAW_TEMPLATE).render(
+        report.parts(view, linked=True, changes=changes), bar=bar,
         document=document, request=document.request, title=view.title or document.request.document_id,
         asks=title_of(document), rows=list(rows(view, changes)),
         facts=[("request", document.kb_id), *digest_rows(document), ("mark_digest", view.digests.mark_digest)],

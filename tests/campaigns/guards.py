@@ -1694,7 +1694,7 @@ TEXTS = (
          "::test_the_page_of_a_run_shows_hidden_characters_by_their_codes"),
     ),
     *_of(
-        "cutter/projections/shown_law.py", "unit/evidence/test_run_report.py",
+        "cutter/projections/report.py", "unit/evidence/test_run_report.py",
         ("another cut in a report", "pins[name] != getattr(own, name)", "False",
          "::test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run"),
     ),
