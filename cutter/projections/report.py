@@ -24,7 +24,7 @@ from cutter.domain.run_state import RunState
 from cutter.domain.visible import visible
 from cutter.marking import Finding
 from cutter.projections.run_view import ShownGate, ShownMove, ShownRun, seconds_between, short_time
-from cutter.request_view.markdown import UNREAD, line_span, number
+from cutter.request_view.forms import UNREAD, line_span, number
 from cutter.request_view.view import RequestView
 
 LAW_TEMPLATE = "shown_law.html.j2"

@@ -17,7 +17,7 @@ from cutter.approvals.request import RequestDocument, digest_rows, title_of
 from cutter.domain.timestamps import readable
 from cutter.projections import report
 from cutter.projections.report import DeskBar, page_file, template
-from cutter.request_view.markdown import UNREAD
+from cutter.request_view.forms import UNREAD
 from cutter.request_view.view import LeftOut, RequestView, ShownUnit
 
 TEMPLATE = "request.html.j2"

@@ -24,8 +24,7 @@ from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.request_view.builder import build_view
-from cutter.request_view.markdown import markdown
-from cutter.request_view.record import view_digest
+from cutter.request_view.forms import markdown, view_digest
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW_TEXT, TERMS

@@ -17,7 +17,7 @@ from cutter.errors import NotFound
 from cutter.projections import batch_report, desk_pages, report, request_page
 from cutter.projections.batch_view import batch_view
 from cutter.projections.desk_pages import Part, address, bar, part_of
-from cutter.request_view.record import request_record
+from cutter.request_view.forms import request_record
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.policy_epochs import IN_FORCE
