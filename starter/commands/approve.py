@@ -61,8 +61,8 @@ def approve(
         elif decision == schema.APPROVE:
             signer = signing_desk.who(settings, *signing_session.addressed(settings, batch, keys))
             ask = _ask(yes, plain or as_json)
-            result = signing_session.hold(settings, batch, signer, only=only or (), ask=ask)
-            _show_set(result.as_json(), as_json=as_json)
+            answer = signing_session.hold(settings, batch, signer, only=only or (), ask=ask)
+            _show_set(answer, as_json=as_json)
         else:
             raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
         return

@@ -129,14 +129,14 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
         if view.over:
             break
         try:
-            result = signing_session.hold(settings, batch_id, signer, only=(), ask=Ask.NOBODY)
+            answer = signing_session.hold(settings, batch_id, signer, only=(), ask=Ask.NOBODY)
         except NotFound:
             continue  # the batch waited a moment ago and has continued
-        if not result.accepted:
+        if answer["status"] != signing_session.ACCEPTED:
             raise Refused(
                 "the demo's batch refused what was signed: see", then=f"cutter status {batch_id}", code="refused"
             )
-        say(f"one signing session: {result.signed} documents signed, one signature each")
+        say(f"one signing session: {answer['signed']} documents, one signature")
 
     async def ended() -> None:
         """The workflow ends only after its folder is written."""

@@ -136,12 +136,11 @@ class Batch:
     async def sign_before(self, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> Json:
         """The session after a rehearsal: both gates of its documents, for the live batch."""
         names = [item.document_id for item in (await self.seen()).items if item.document_id not in leave_out]
-        result = await asyncio.to_thread(
+        return await asyncio.to_thread(
             signing_session.hold, self.stack.settings, self.batch_id.removesuffix("-dryrun"),
             who or self.stack.kit.alice, only=names,
             ask=signing_session.Ask.NOBODY,
         )  # fmt: skip
-        return result.as_json()
 
     async def hand_over(self, folder: str, listing: str = "") -> Json:
         return (await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)).as_json()
