@@ -150,11 +150,10 @@ def of_run(run: RunToTell) -> Card:
 
 _ENACTED: Final = {"first_cut": "enacted", "revision": "revised", "correction": "corrected", "repeal": "repealed"}
 
-_IN_FORCE: Final = {False: "This version is in force from", True: "No unit of the law is in force from"}
-
 
 def of_enactment(made: EnactmentToTell) -> Card:
     """The card of an enactment. It lacks the law's title, because a title is text of the law."""
+    subject = "No unit of the law" if made.operation == "repeal" else "This version"
     facts = {
         "Document": made.document, "Version": str(made.version), "Operation": made.operation,
         "In force from": made.effective_from.isoformat(), "Units": str(made.units), "Run": made.run_id,
@@ -163,7 +162,7 @@ def of_enactment(made: EnactmentToTell) -> Card:
         kind=Kind.ENACTED, phase=Phase.TOLD, severity=Severity.INFO, subject=made.subject, place=made.operation,
         run_id=made.run_id, document_id=made.document, mode=made.mode, enactment=made, facts=_pairs(facts),
         title=one_line(f"{made.document} was {_ENACTED[made.operation]}: version {made.version}"),
-        text=f"{_IN_FORCE[made.operation == 'repeal']} {made.effective_from}.",
+        text=f"{subject} is in force from {made.effective_from}.",
         commands=(f"cutter law show {made.document} --version {made.version}",),
     )  # fmt: skip
 

@@ -155,9 +155,10 @@ def exchange(request: Request, read: Callable[[IO[bytes]], T]) -> T | Trouble:
     except HTTPError as refused:
         with refused:
             too_many = refused.code == 429
-            seconds = limits.NOTIFICATION_RETRY_SECONDS[0] if too_many else None
+            shortest, *_, longest = limits.NOTIFICATION_RETRY_SECONDS
+            seconds = shortest if too_many else None
             if refused.code in (429, 503) and (asked := refused.headers.get("Retry-After")):
-                seconds = asked_seconds(asked)
+                seconds = min(float(asked) if re.fullmatch("[0-9]{1,6}", asked) else shortest, longest)
             code = "ratelimited" if too_many else f"http_{refused.code}"
             return Trouble(code=code, retry_seconds=seconds, in_doubt=refused.code >= 500)
     except URLError as problem:
@@ -176,12 +177,6 @@ def bounded(response: IO[bytes]) -> bytes | None:
         if len(data) > limits.CHANNEL_ANSWER_BYTES_MAX or monotonic() > until:
             return None
     return data
-
-
-def asked_seconds(text: str) -> float:
-    """The seconds of a Retry-After header, but at most our longest delay."""
-    seconds = float(text) if re.fullmatch("[0-9]{1,6}", text) else limits.NOTIFICATION_RETRY_SECONDS[0]
-    return min(seconds, limits.NOTIFICATION_RETRY_SECONDS[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

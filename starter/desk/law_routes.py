@@ -126,7 +126,7 @@ def unit(
         began = {unit_version.enacted_by_version for unit_version in past}
         signers = {of.version: enacted_law.signers(connection, of) for of in known if of.version in began}
     past_views = [
-        {**views.plain(unit_version), "signers": [views.plain(s) for s in signers[unit_version.enacted_by_version]]}
+        {**views.plain(unit_version), "signers": list(map(views.plain, signers[unit_version.enacted_by_version]))}
         for unit_version in past
     ]
     for past_view in past_views:

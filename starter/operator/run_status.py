@@ -33,7 +33,6 @@ from cutter.storage import runs as run_rows
 from cutter.storage.blocked_workers import BlockedWorker
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
-from cutter.storage.runs import STILL
 from starter.operator import request_state
 from starter.operator.request_state import newer_versions
 
@@ -133,11 +132,13 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun
     return _held_up(view, None if flaw else still.get(run_id), blocked_workers.blocked(connection))
 
 
-def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
+def still_runs(
+    connection: Connection, run_id: str | None = None, seconds: float = limits.STILL_SECONDS
+) -> dict[str, float]:
     """Seconds since the last move of open runs that wait for nobody, by run id. Runs that have moved lately are left
     out.
     """
-    asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
+    asked = {"run_id": run_id, "seconds": seconds}
     return {run.run_id: run.still_seconds for run in run_rows.STILL.all(connection, asked)}
 
 
@@ -201,8 +202,7 @@ BY_WORKFLOW = (Needs.EXECUTION.value, Needs.WORKER.value, Needs.DELIVERY.value)
 
 def with_holds(settings: Settings, connection: Connection, runs: Sequence[Shown]) -> list[Shown]:
     """The runs. A run that somebody paused in Temporal has the reason, and the command that takes this back."""
-    asked = {"run_id": None, "seconds": limits.HOLD_LOOK_SECONDS}
-    still = {run.run_id for run in STILL.all(connection, asked)}
+    still = still_runs(connection, seconds=limits.HOLD_LOOK_SECONDS)
     suspects = [
         run.document_id for run in runs if not run.ended_utc and (run.needs in BY_WORKFLOW or run.run_id in still)
     ]
