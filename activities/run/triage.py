@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cutter.batch import triage, ways
-from cutter.batch.disposition import disposition
-from cutter.batch.triage import Source, Triage
+from cutter.batch.triage import Source, Triage, disposition
 from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.marking import PROFILES

@@ -1,4 +1,4 @@
-"""Pure: reads queue.yaml strictly (seed 001 §2; spec 02 "queue.yaml").
+"""Pure: reads queue.yaml strictly (seed 001 §2; spec 02 "queue.yaml"), and makes the queue of a night from a pattern.
 
 The reader works in three steps: it searches the bare lines for secrets, checks the form of the YAML, and checks the
 values by a closed model. It reports all problems at once, each with its line and the remedy. A problem repeats a value
@@ -16,12 +16,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from cutter import limits, plain_yaml
-from cutter.batch.dependencies import circles
-from cutter.batch.queue_file import ENACTED_ONLY, Closed, ItemFile, QueueFile
-from cutter.batch.sensitive import sensitive_lines, sensitive_values
+from cutter.batch.plan import circles
+from cutter.batch.queue_file import ENACTED_ONLY, Closed, ItemFile, QueueFile, sensitive_lines, sensitive_values
 from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import DOCUMENT_ID
 from cutter.errors import InvalidInput
+from cutter.limits import QUEUE_ITEMS_MAX
 from cutter.plain_yaml import Fields, Items, Node, Place, Scalar
 
 
@@ -259,3 +259,30 @@ def _at(values: Any, loc: Place) -> Any:
         except (KeyError, IndexError, TypeError):
             return None
     return values
+
+
+_NAME = re.compile(r"overnight([-_.].*)?\.ya?ml", re.IGNORECASE)
+_LINE = re.compile(rb"^batch_id[ \t]*:.*$", re.MULTILINE)
+
+
+def is_named_for_the_night(file: str) -> bool:
+    """True for a queue file whose name makes its batch an overnight batch: overnight.yaml, overnight-laws.yaml (seed
+    001 §7).
+    """
+    return _NAME.fullmatch(file) is not None
+
+
+def queue_of(pattern: bytes, when: datetime) -> bytes:
+    """The pattern's bytes with a batch id of this minute, a UUID of version 7, in place of the pattern's own. `when` is
+    in UTC. Raises QueueRefused or InvalidInput.
+    """
+    load_queue(pattern, items_max=QUEUE_ITEMS_MAX)
+    minute = when.replace(second=0, microsecond=0)
+    drawn = sha256_hex(pattern + minute.isoformat().encode())
+    variant = f"{int(drawn[0], 16) & 3 | 8:x}"
+    text = f"{int(minute.timestamp() * 1000):012x}7{drawn[1:4]}{variant}{drawn[4:19]}"
+    wanted = f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    made = _LINE.sub(f"batch_id: {wanted}".encode(), pattern, count=1)
+    if load_queue(made, items_max=QUEUE_ITEMS_MAX).batch_id != wanted:
+        raise InvalidInput("the queue's batch_id must be at the beginning of a line of its own: write it there")
+    return made

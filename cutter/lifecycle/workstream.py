@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from cutter.batch.facts import BatchFacts
-from cutter.batch.view import BatchRecord, ItemRecord
+from cutter.batch.view import BatchFacts, BatchRecord, ItemRecord
 from cutter.domain.batch_states import BatchState, WorkstreamState
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.declarations import BATCH, TASK, TASKS_FAILED, WORKSTREAM

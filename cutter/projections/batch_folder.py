@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cutter.batch import batch_step, dag
-from cutter.batch.facts import BatchFacts
+from cutter.batch import batch_step, plan
 from cutter.batch.state import ENDS
+from cutter.batch.view import BatchFacts
 from cutter.lifecycle.events import lines
 from cutter.lifecycle.workstream import batch_events
 from cutter.projections import batch_report
@@ -59,8 +59,8 @@ def contents(facts: BatchFacts, texts: Sequence[Sequence[str]]) -> Contents:
     items = planned_items(facts)
     files = {
         STATE: _json(state_json(view)),
-        DAG: dag.dag_mermaid(items).encode(),
-        PLAN: _json(dag.execution_plan(items, weights=facts.view.batch.weights)),
+        DAG: plan.dag_mermaid(items).encode(),
+        PLAN: _json(plan.execution_plan(items, weights=facts.view.batch.weights)),
     }
     if facts.with_history:
         files |= {TRANSITIONS: lines(batch_events(facts)), PAGE: batch_report.render(view)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cutter.batch.facts import BatchFacts
+from cutter.batch.view import BatchFacts
 from cutter.catalogue import GATES
 from cutter.domain.run_record import RunSidecar
 from cutter.lifecycle.declarations import BY_NAME, WORKSTREAM

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import uuid_utils
 
 from cutter.approvals import schema
-from cutter.batch import documents, resume_plan
-from cutter.batch.resume_plan import UnsignedFailure
+from cutter.batch import documents, ways
+from cutter.batch.ways import UnsignedFailure
 from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
 from cutter.errors import NotFound, Refused
@@ -32,7 +32,7 @@ def include(
     view = batches.view(settings, batch_id)
     failed = [
         unsigned_failure
-        for unsigned_failure in resume_plan.unsigned_failures(view)
+        for unsigned_failure in ways.unsigned_failures(view)
         if not only or unsigned_failure.document_id in only
     ]
     others = sorted(set(only) - {failure.document_id for failure in failed})

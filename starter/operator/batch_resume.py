@@ -6,7 +6,7 @@ import asyncio
 import getpass
 from typing import Any
 
-from cutter.batch import resume_plan, ways
+from cutter.batch import ways
 from cutter.batch.view import BatchView
 from cutter.settings import Settings
 from temporal import batches
@@ -24,7 +24,7 @@ def go_on(settings: Settings, view: BatchView) -> dict[str, Any]:
 
     A batch that has nothing left to do stays unchanged, and the answer says so.
     """
-    if not resume_plan.moves(view):
+    if not ways.moves(view):
         return {"note": resting(view)}
     batch_id = view.batch_id
     return {"workflow_id": asyncio.run(_opened(settings, batch_id, view.batch.starter))}

@@ -958,7 +958,7 @@ BATCHES = (
          "::test_drafts_are_withdrawn_before_a_document_is_cut_again"),
     ),
     *_of(
-        "cutter/batch/resume_plan.py", "unit/batch/test_ways.py",
+        "cutter/batch/ways.py", "unit/batch/test_ways.py",
         ("a busy document, asked again and again", " and not item.open_run", "",
          "::test_what_another_run_holds_up_is_not_asked_again_before_that_run_has_ended"),
     ),

@@ -9,9 +9,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutter.batch.dependencies import circles, in_turn
 from cutter.batch.item import GOOD, Item, Outcome, Stage
-from cutter.batch.plan import blocked, next_starts, order
+from cutter.batch.plan import blocked, circles, in_turn, next_starts, order
 from cutter.batch.queue import QueueRefused, load_queue
 from cutter.batch.state import ENDS, batch_state, is_partial, workstream_state
 from cutter.domain.batch_states import BatchState, WorkstreamState

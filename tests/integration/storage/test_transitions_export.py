@@ -19,7 +19,7 @@ from activities.run.escalate import escalate
 from activities.run.void import void_run
 from cutter import limits
 from cutter.approvals import schema
-from cutter.batch.facts import BatchFacts
+from cutter.batch.view import BatchFacts
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.lifecycle.declarations import TASK
 from cutter.lifecycle.events import Event, lines, read
