@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from cutter import limits
-from cutter.lifecycle.declarations import BY_EVENT_TYPE
-from cutter.lifecycle.machine import Lifecycle
+from cutter.lifecycle.declarations import BY_EVENT_TYPE, Lifecycle
 from cutter.types import Json
 
 FIELDS = ("timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata")

@@ -15,12 +15,23 @@ from cutter import limits
 from cutter.domain.recorded_values import parsed
 from cutter.domain.retry import Denial
 from cutter.domain.run_record import AttemptRecord, RunCore, RunSidecar
-from cutter.lifecycle.declarations import APPROVAL, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
+from cutter.lifecycle.declarations import APPROVAL, DOCUMENT_RUN, REQUEST, RUN, STEP, TASK, Lifecycle
 from cutter.lifecycle.events import FIELDS, Event, instant, timed, transition
-from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
-from cutter.lifecycle.machine import Lifecycle
-from cutter.lifecycle.states import StepStatus
-from cutter.lifecycle.views import request_status, run_status, step_status, steps_of, task_state
+from cutter.lifecycle.views import (
+    Began,
+    Change,
+    Finished,
+    Moved,
+    RunFacts,
+    StepStatus,
+    Tried,
+    after,
+    request_status,
+    run_status,
+    step_status,
+    steps_of,
+    task_state,
+)
 from cutter.types import Json
 
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from cutter.catalogue import GATES, State
+from cutter.lifecycle.declarations import Lifecycle
 from cutter.lifecycle.events import Event, Malformed, parsed
-from cutter.lifecycle.machine import Lifecycle
 from cutter.types import Json
 
 Broken = Iterator[tuple[str, str]]

@@ -15,8 +15,8 @@ from cutter.domain.batch_states import BatchState, WorkstreamState
 from cutter.domain.run_state import RunState
 from cutter.lifecycle.declarations import BATCH, TASK, TASKS_FAILED, WORKSTREAM
 from cutter.lifecycle.events import Event, instant, timed, transition
-from cutter.lifecycle.facts import Moved
 from cutter.lifecycle.history import Recorded, events_of, in_order, of_audit
+from cutter.lifecycle.views import Moved
 
 _ENDS = {
     BatchState.CLOSEOUT.value: WorkstreamState.COMPLETED,
