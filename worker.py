@@ -28,16 +28,14 @@ from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, Wo
 from activities.outbox import publish_report
 from activities.reconciler.runs import reconciler
 from activities.registry import build_activities, build_batch_activities
-from activities.worker import allocator, health_server
-from activities.worker.batch_wake import waking
-from activities.worker.batch_watch import Watches
+from activities.worker.batch_watch import Watches, waking
 from activities.worker.dependencies import ROLES_OF, Deps, open_pools
 from activities.worker.history_digest import freezing
-from activities.worker.metrics import Gauges
+from activities.worker.process import give_back, limit_arenas, running
 from activities.worker.readiness import Readiness
-from activities.worker.shutdown import running
+from activities.worker.readiness import serving as serving_probes
 from activities.worker.signing_key import signer_of
-from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
+from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Gauges, Presence
 from cutter import __version__, gpg, limits, settings
 from cutter.build import build_id
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
@@ -225,7 +223,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     _on_signals(stopping.set)
     probe = partial(preflight, config, frozenset({OF_WORKER[role]}))
     readiness = Readiness(probe, stopping, partial(_say_waiting, config, role))
-    async with health_server.serving(config, role, readiness) as probes:
+    async with serving_probes(config, role, readiness) as probes:
         if not await _passed(config, role, readiness, identity):
             return
         deps = build_deps(config, role, identity)
@@ -268,7 +266,7 @@ async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readin
 async def _give_memory_back() -> NoReturn:
     while True:
         await asyncio.sleep(limits.GIVE_BACK_SECONDS)
-        await asyncio.to_thread(allocator.give_back)
+        await asyncio.to_thread(give_back)
 
 
 def leave_out_of_collections() -> None:
@@ -306,7 +304,7 @@ def main() -> int:
         "--role", required=True, type=WorkerRole, choices=list(WorkerRole), help="cutter, exec or verify"
     )
     role = parser.parse_args().role
-    allocator.limit_arenas()
+    limit_arenas()
     try:
         asyncio.run(run(settings.load(), role))
     except CutterError as problem:

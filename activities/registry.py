@@ -20,9 +20,7 @@ from activities.run.approval_requests import (
     resume_run,
     set_stop,
 )
-from activities.run.begin import begin_run, finish_run
-from activities.run.escalate import escalate
-from activities.run.void import void_run
+from activities.run.course import begin_run, escalate, finish_run, void_run
 from activities.worker.dependencies import Deps
 from activities.worker.error_boundary import guarded
 from cutter.catalogue import GATES, WorkerRole

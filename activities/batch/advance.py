@@ -13,10 +13,9 @@ from temporalio import activity
 
 from activities import effects, permission
 from activities.approval_judge import signed_before
-from activities.batch.documents import overview_of, report_of
-from activities.batch.folder import follow_batch, keep_up
+from activities.batch.documents import follow_batch, keep_up, overview_of, report_of
 from activities.outbox import done
-from activities.run.triage import case_of
+from activities.run.course import case_of
 from activities.worker.batch_watch import Watch
 from activities.worker.dependencies import Deps
 from cutter import limits
@@ -26,8 +25,8 @@ from cutter.batch.item import BATCH, REVIEW
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import Role
 from cutter.domain import ids
-from cutter.domain.batch_states import BatchState
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_state import BatchState
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
 from cutter.messages import BatchHalted, BatchInput, BatchStart, BatchStep, HaltInput, SteerInput

@@ -20,7 +20,7 @@ from cutter.catalogue import Role, Sovereign
 from cutter.domain.digests import canonical_digest
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
-from cutter.kb.sets import set_names
+from cutter.kb.store import set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
 from cutter.storage import batch_views
 from cutter.storage.pools import single

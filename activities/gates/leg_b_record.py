@@ -16,8 +16,7 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.domain import ids
 from cutter.domain.digests import canonical_json, sha256_hex
-from cutter.domain.pinned_counts import PinnedCounts
-from cutter.domain.run_record import RunRecord
+from cutter.domain.run_record import PinnedCounts, RunRecord
 from cutter.gates import leg_b_record as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read

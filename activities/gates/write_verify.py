@@ -16,7 +16,7 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
-from cutter.domain.pinned_counts import PinnedCounts
+from cutter.domain.run_record import PinnedCounts
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gates import structural_verify
 from cutter.gates import write_verify as gate

@@ -20,7 +20,7 @@ from temporalio.client import Client
 
 from activities.outbox import publish
 from activities.reconciler import batches as reconcile_batches
-from activities.reconciler.report import (
+from activities.reconciler.batches import (
     DifferingRun,
     Drained,
     ExaminedRun,
@@ -33,7 +33,7 @@ from activities.reconciler.report import (
     ToldRun,
 )
 from activities.run.approval_requests import resume_run
-from activities.run.escalate import escalate
+from activities.run.course import escalate
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.catalogue import Role

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     # A gate loads only the modules that it needs.
     from activities.worker.batch_watch import Watches
     from activities.worker.signing_key import Signer
-    from cutter.domain.frozen_history import FrozenHistory
+    from cutter.domain.run_record import FrozenHistory
     from cutter.kb.store import Store
     from cutter.messages import Reconciled
     from cutter.storage.gate_transaction import Sealed

@@ -20,7 +20,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from cutter import limits
-from cutter.domain.frozen_history import FrozenHistory
+from cutter.domain.run_record import FrozenHistory
 from cutter.errors import Unavailable
 from cutter.evidence.offline import canonical
 from cutter.types import Json

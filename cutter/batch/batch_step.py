@@ -18,8 +18,7 @@ from cutter.batch.item import BATCH, REVIEW, Item, Stage
 from cutter.batch.state import ENDS, batch_state, is_partial, stops_the_rest
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
-from cutter.domain.batch_states import BatchState
-from cutter.domain.run_state import RunState
+from cutter.domain.run_state import BatchState, RunState
 from cutter.messages import BatchStop
 
 ERROR, QUARANTINE = "error_queue", "quarantine_queue"

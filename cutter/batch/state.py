@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cutter import limits
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.plan import free_places, startable
-from cutter.domain.batch_states import BatchState, WorkstreamState
+from cutter.domain.run_state import BatchState, WorkstreamState
 
 ENDS = frozenset({BatchState.CLOSEOUT, BatchState.FAILED_PARTIAL, BatchState.VOIDED})
 """The states of a batch that has nothing left to do."""

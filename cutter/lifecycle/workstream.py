@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cutter.batch.view import BatchFacts, BatchRecord, ItemRecord
-from cutter.domain.batch_states import BatchState, WorkstreamState
-from cutter.domain.run_state import RunState
+from cutter.domain.run_state import BatchState, RunState, WorkstreamState
 from cutter.lifecycle.declarations import BATCH, TASK, TASKS_FAILED, WORKSTREAM
 from cutter.lifecycle.events import Event, instant, timed, transition
 from cutter.lifecycle.history import Recorded, events_of, in_order, of_audit

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from activities import effects, permission
-from activities.batch.folder import project_batch
+from activities.batch.documents import project_batch
 from activities.gates.closeout import index_entry
 from activities.outbox import done, project
 from activities.permission import Context

@@ -17,8 +17,8 @@ from hypothesis import given
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.state import workstream_state
 from cutter.catalogue import GATES, PLANNED, SKIPPED, State
-from cutter.domain.batch_states import WorkstreamState
 from cutter.domain.next_step import AWAITING
+from cutter.domain.run_state import WorkstreamState
 from cutter.lifecycle.declarations import DOCUMENT_RUN, FAILED, REQUEST, RUN, STEP, STOPPED, TASK, VOIDED, Lifecycle
 from cutter.lifecycle.views import (
     Activity,

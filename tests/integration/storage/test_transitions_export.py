@@ -15,8 +15,7 @@ from psycopg import IsolationLevel
 
 from activities.batch.advance import steer_batch
 from activities.run.approval_requests import end_request
-from activities.run.escalate import escalate
-from activities.run.void import void_run
+from activities.run.course import escalate, void_run
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch.view import BatchFacts
