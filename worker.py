@@ -247,9 +247,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
 
 
 async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str) -> bool:
-    """True after a preflight has passed. Until then the worker's heartbeats say why it does not serve. False if the
-    worker was stopped before.
-    """
+    """True after a preflight has passed, False if the worker was stopped before. Heartbeats say why it waits."""
     await readiness.look()
     if not readiness.failed:
         return True

@@ -55,9 +55,7 @@ def put_free(
 
 
 def put_by_digest(deps: Deps, done: Put) -> Put:
-    """Put a document under the name with its digest. The database refuses a receipt of this name if its sha256 begins
-    otherwise (fn_action_note).
-    """
+    """Put a document under the name with its digest, which no other document can have (fn_action_note)."""
     *_, name = kb_folder.names_for(done.kb_id, done.sha256)
     write_once.put(deps.kb, name, done.data)
     return replace(done, kb_id=name)
@@ -78,9 +76,7 @@ class Put:
 
 
 def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralString, Json]:
-    """The SQL statement that records the receipt of a document without a row in the outbox. The statement raises
-    Conflict for other bytes.
-    """
+    """The SQL statement that records the receipt of a document outside the outbox; Conflict for other bytes."""
     request = {"kind": kind, "policy": done.rule.as_json()}
     return receipt(context, done.command, request, {"size_bytes": len(done.data)})
 
@@ -97,9 +93,7 @@ def store_evidence(
 
 
 def receipt_of_evidence(context: Context, name: str, sha256: str, closing: Receipt) -> tuple[LiteralString, Json]:
-    """The SQL statement that records a bundle's receipt. The receipt of the gate that sealed the bundle's digest names
-    the rule.
-    """
+    """The SQL statement that records a bundle's receipt. The gate that sealed its digest names the rule."""
     command = Command(operation=EVIDENCE_STORE, target=name, fields_sha256=sha256)
     rule = AllowingRule.of(closing.policy or {}, EVIDENCE_STORE)
     return receipt(context, command, {"policy": rule.as_json()}, {})

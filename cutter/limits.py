@@ -578,9 +578,6 @@ NAME_CHARACTERS_MAX = 100
 ANSWER_ENTRIES_MAX = 50
 """Facts, counts or names in such an answer. Our largest answer has twenty."""
 
-JSON_DEPTH_MAX = 100
-"""The depth from which on a JSON value is one word. Python's parser ends near 1,000, PostgreSQL's near 6,000."""
-
 YAML_DEPTH_MAX = 6
 """Levels of mappings and lists in a YAML file of people."""
 

@@ -22,9 +22,7 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name=names.VOID_RUN)
 class VoidRun:
-    """Judge the statement and record the verdict. Then let the exec worker withdraw the drafts and void the run in one
-    transaction.
-    """
+    """Judge the statement, then let the exec worker withdraw the drafts and void the run in one transaction."""
 
     @workflow.run
     async def run(self, order: VoidInput) -> VoidResult:

@@ -102,9 +102,7 @@ def steer_batch(deps: Deps, input: SteerInput) -> BatchStep:
 
 
 def halt_batch(deps: Deps, input: HaltInput) -> BatchHalted:
-    """Halt the batch, so that it starts nothing more. The database wakes the batch's workflow. Only the operator lifts
-    the halt.
-    """
+    """Halt the batch, and so wake its workflow: it starts nothing more. Only the operator lifts the halt."""
     with single(deps.pool(Role.READ)) as connection:
         halted = value_of(
             connection,
@@ -136,9 +134,7 @@ def _until_changed(watch: Watch) -> None:
 
 
 def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -> BatchStep:
-    """Look at the batch once, and act on it. With `again`, the answer repeats starts and stops that have had no effect
-    yet.
-    """
+    """Look at the batch once, and act on it. `again` repeats starts and stops that have had no effect yet."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         # Only one attempt looks at a time. An attempt that Temporal has given up, or one that a stranger started, may
         # still be looking at the same items.
@@ -261,9 +257,7 @@ def _start(batch: BatchRecord, item: ItemRecord, run_id: str) -> BatchStart:
 
 
 def _opened(view: BatchView, items: Sequence[ItemRecord], started: Sequence[BatchStart]) -> list[BatchStart]:
-    """Starts for the items that have a run. A start opens a lost workflow again, and changes nothing for an open
-    one.
-    """
+    """Starts for the items that have a run. A start opens a lost workflow again, and leaves an open one as it is."""
     new = {start.document_id for start in started}
     return [_start(view.batch, item, item.run_id) for item in items if item.run_id and item.document_id not in new]
 
@@ -366,9 +360,7 @@ def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) 
 
 
 def _documents(connection: Connection, view: BatchView, summary: Summary) -> tuple[str, str]:
-    """Move the batch's state, and write the document that belongs to a state on which people act. Returns the KB ids
-    (overview, report).
-    """
+    """Move the batch's state, and write the document on which people act. Returns its KB ids (overview, report)."""
     batch = view.batch
     batch_id = batch.batch_id
     moved = value_of(
@@ -384,9 +376,7 @@ def _documents(connection: Connection, view: BatchView, summary: Summary) -> tup
 
 
 def publish_batch(deps: Deps, batch_id: str) -> None:
-    """Put the waiting documents about the batch as a whole. A document that the knowledge base refuses now is put
-    later.
-    """
+    """Put the waiting documents about the batch as a whole. Those that the knowledge base refuses continue to wait."""
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
         for document in waiting:

@@ -28,9 +28,7 @@ from cutter.types import Refusal
 
 
 def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
-    """Judge the documents of a folder. The answer also names the waiting items for which the folder has no document.
-    Each document is read once.
-    """
+    """Judge the documents of a folder, each read once. The answer also names waiting items without a document."""
     with single(deps.pool(Role.READ)) as connection:
         view = batch_views.view(connection, input.batch_id)
         policy, ring = approval_judge.policy_of(deps, approval_judge.epoch_in_force(connection))

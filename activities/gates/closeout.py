@@ -104,9 +104,7 @@ class _Fetched:
     signed: Signed
 
     def documents_of(self, run_id: str, sidecar: RunSidecar) -> tuple[gate.KbDocument, ...]:
-        """The run's documents as the database lists them now. Raises Unavailable while a stored document differs from
-        its record.
-        """
+        """The documents that the database lists now. Raises Unavailable while a stored one differs from its record."""
         rendered = {receipt.gate: sha256_hex(phase_report.render(sidecar.run, receipt)) for receipt in sidecar.receipts}
         documents = tuple(
             gate.KbDocument(
@@ -123,9 +121,7 @@ class _Fetched:
         return documents
 
     def signed_of(self, facts: RunEvidence) -> Signed:
-        """The signed statements, if they are still complete. Raises Unavailable if somebody signed another one
-        meanwhile.
-        """
+        """The signed statements. Raises Unavailable if somebody signed another one meanwhile."""
         if facts.accepted != self.facts.accepted:
             raise Unavailable("a statement was signed a moment ago: the next attempt reads it", what="kb")
         return self.signed
@@ -165,9 +161,7 @@ def chain_intact(rows: Sequence[tuple[str, str, str]], chain_name: str) -> bool:
 
 
 def _finish(deps: Deps, run_id: str) -> None:
-    """The steps that must follow COMMIT: sign the bundle, write the runs index, and read back the index, state.json and
-    the outbox.
-    """
+    """After COMMIT: sign the bundle, write the runs index, and read back the index, state.json and the outbox."""
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
         closed, text = SIDECAR.sent(connection, {"run_id": run_id}), effect_policy.TEXT.sent(connection)
     sidecar, policy = _known(next(iter(closed), None), run_id), effect_policy.of(text)
@@ -202,9 +196,7 @@ def _finish(deps: Deps, run_id: str) -> None:
 
 
 def index_entry(sidecar: RunSidecar) -> tuple[str, bytes]:
-    """(KB id, bytes) of a closed run's line in the runs index. They come from the sealed receipt, so every try gives
-    the same.
-    """
+    """(KB id, bytes) of a closed run's line in the runs index, the same at every try."""
     run = sidecar.run
     receipt = _closing(sidecar)
     line = gate.index_line(

@@ -197,9 +197,7 @@ def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[
 
 
 def write_rows(connection: Connection, run_id: str, calls: Sequence[Json]) -> tuple[str, ...]:
-    """Write these rows, and return their statuses. A kept row needs no text, and a law has many of them, so
-    one call writes them all.
-    """
+    """Write these rows, and return their statuses. Kept rows have no text, so one call writes them all."""
     kept = [call for call in calls if call["operation"] == "keep"]
     places = {"places": [call["place"] for call in kept], "addresses": [call["address"] for call in kept]}
     statuses = KEPT.all(connection, {"run_id": run_id, **places})
@@ -207,9 +205,7 @@ def write_rows(connection: Connection, run_id: str, calls: Sequence[Json]) -> tu
 
 
 def revision_calls(revision: RevisionPlan, run_id: str, actor: str) -> list[Json]:
-    """The arguments of each call of fn_iu_revise in document order. `place` counts from 1. Only a call that begins a
-    version has a text.
-    """
+    """The arguments of each call of fn_iu_revise. `place` counts from 1. Only a version that begins has a text."""
     no_text: Json = dict.fromkeys(field.name for field in fields(PlanRow))
     calls = []
     for place, row in enumerate(revision.rows, 1):

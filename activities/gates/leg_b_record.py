@@ -119,9 +119,7 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 
 def signature_payload(subject: str, writer_digest: str, units: int, tool_revision: str) -> str:
-    """The payload that the executor and the verifier sign: id of the change set or of the verify result, digest, N,
-    tool revision (facts-domain).
-    """
+    """What executor and verifier sign: the id of the change set or verify result, digest, N, tool revision."""
     return canonical_json(
         {"subject": subject, "writer_digest": writer_digest, "units": units, "tool_revision": tool_revision}
     )

@@ -107,9 +107,7 @@ def run_gate(
 
 
 def _closed(gate: Gate, closed: tx.RunClosed) -> GateOutcome:
-    """The outcome if no attempt was registered: the run is over or unknown, or the gate before this one is not
-    sealed.
-    """
+    """The outcome without an attempt: the run is over or unknown, or the gate before is not sealed."""
     status: GateStatus = "out_of_order" if closed.status == "predecessor_not_sealed" else "ended"
     return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.state)
 
@@ -180,9 +178,7 @@ def _in_transaction(
 
 @contextmanager
 def _capped(cap_seconds: float) -> Iterator[None]:
-    """When its time has passed, the server ends a transaction together with its connection, which then looks like a
-    lost connection.
-    """
+    """Tell a cap from an outage: at the cap, the server ends the transaction together with its connection."""
     began = monotonic()
     try:
         yield

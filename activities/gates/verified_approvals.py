@@ -93,9 +93,7 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
 
 
 def orders_read(attempt: Attempt) -> Read:
-    """The orders that let the run continue. They are read in the transaction, because its lock on the latch lets no
-    resume come in between.
-    """
+    """The orders that let the run continue, read under the gate's lock on the latch, so that no resume intervenes."""
     return ORDERS, {"run_id": attempt.run_id}
 
 

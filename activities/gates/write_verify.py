@@ -91,9 +91,7 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
 
 
 def executor_signed(gpg: Gpg, stored: ChangeSet, pins: Json) -> bool:
-    """True when the executor's key made the stored signature, over exactly the payload that this change set must
-    have.
-    """
+    """True if the executor's key made the stored signature over exactly the payload of this change set."""
     payload = signature_payload(
         str(stored.change_set_id), pins["writer_digest"], pins["candidate_count"], stored.executor_tool_revision
     )

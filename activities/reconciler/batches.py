@@ -176,9 +176,7 @@ def _waiting(settings: Settings) -> list[WaitingDocument]:
 async def without_workflow(
     settings: Settings, client: Client, grace_seconds: float
 ) -> tuple[list[LostBatch], list[LostBatch]]:
-    """The batches that have something left to do, and no open workflow or a paused one: those that look again now, and
-    the others.
-    """
+    """The batches with something left to do and no running workflow: those that look again now, and the others."""
     woken, lost = [], []
     for batch in await asyncio.to_thread(_with_work, settings, grace_seconds):
         workflow = await ours(client, names.batch_workflow_id(batch.batch_id))

@@ -108,9 +108,7 @@ class Reconciliation:
 
 
 def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
-    """Do the same as `cutter reconcile`. The activity is idempotent, decides nothing about a run, and never touches a
-    run whose workflow is open.
-    """
+    """Do the same as `cutter reconcile`. This is idempotent, and touches no run whose workflow is open."""
     del input  # a stranger may schedule this activity with any input
     if deps.reconcile_once is None:
         raise ProgrammingError("this process has no Temporal client to look with")
@@ -118,9 +116,7 @@ def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
 
 
 def reconciler(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:
-    """The function that the activity's thread calls. It asks Temporal on the worker's own event loop. Raises
-    Unavailable.
-    """
+    """What the activity's thread calls. It asks Temporal on the worker's event loop. Raises Unavailable."""
 
     def reconcile_once() -> Reconciled:
         drained = drain(deps)

@@ -169,9 +169,7 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
 
 
 def stops_of(sidecar: RunSidecar) -> int:
-    """How often the run has stopped or failed. This is the number of its newest report, and every try gives the same
-    number.
-    """
+    """How often the run has stopped or failed, which is the number of its newest report."""
     reached = [str(recorded_values.parsed(body).get("to_state")) for body in sidecar.transitions]
     return sum(RunState(state).halted for state in reached)
 
@@ -189,9 +187,7 @@ log = structlog.get_logger()
 
 
 def void_run(deps: Deps, input: VoidInput) -> VoidResult:
-    """Verify the statement in this process, then open the void, withdraw the drafts and close it. The verdict was
-    recorded before.
-    """
+    """Verify the statement in this process, then open the void, withdraw the drafts and close it."""
     gate = approval_judge.sovereign_ahead(deps, Role.EXEC, input.run_id)
     verdict, facts = approval_judge.judge(deps, Role.EXEC, input.run_id, gate, input.kb_id)
     if not verdict.accepted or verdict.decision != schema.VOID or verdict.statement is None:

@@ -183,9 +183,7 @@ log = structlog.get_logger()
 
 
 def waking(client: Client, loop: asyncio.AbstractEventLoop, worker: str) -> Callable[[str], None]:
-    """The function that an activity's thread calls. A failure is only logged, because the change is recorded and the
-    reconciler finds the batch.
-    """
+    """What an activity's thread calls. A failure is only logged, because the reconciler finds the batch too."""
 
     def wake(batch_id: str) -> None:
         started = asyncio.run_coroutine_threadsafe(batches.start(client, batch_id, worker, adopt=False), loop)

@@ -100,9 +100,7 @@ a retry helps.
 
 
 def lacking_of(problem: BaseException) -> Unavailable | None:
-    """The error for an exhausted machine, or None for another exception. The exception's text could hold a path, so it
-    is not passed on.
-    """
+    """The error for an exhausted machine, without the exception's text, which could hold a path. Else None."""
     what = LACKING.get(problem.errno or 0) if isinstance(problem, OSError) else None
     if what is None:
         return None

@@ -64,9 +64,7 @@ async def _frozen(client: Client, info: activity.Info) -> FrozenHistory:
 
 
 def canonical_event(event: Json) -> str:
-    """The canonical text of an event. Python writes a whole double as 2.0 and the temporal CLI writes 2, so this
-    function writes 2.
-    """
+    """The canonical text of an event. A whole double is written as 2, like by the temporal CLI, and not as 2.0."""
     return canonical(json.loads(json.dumps(event), parse_float=_whole))
 
 

@@ -60,9 +60,7 @@ class Readiness:
         return self.polls and self.checked and not self.failed
 
     async def passed(self, presence: Presence) -> bool:
-        """True after a preflight without a failed check. False if the worker must stop before. Heartbeats show the
-        failures meanwhile.
-        """
+        """True after a preflight without a failed check, False if the worker must stop. Heartbeats show failures."""
         while self.failed:
             presence.blocked = self.blocked
             await presence.say(INITIALIZING)

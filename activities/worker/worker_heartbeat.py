@@ -31,9 +31,7 @@ INITIALIZING, IDLE, BUSY, SHUTDOWN = "initializing", "idle", "busy", "shutdown"
 
 
 class Presence:
-    """`slots` is the number of concurrent activities for each task queue. `identity` is the identity that Temporal
-    knows too.
-    """
+    """`slots` is the number of concurrent activities by task queue. Temporal knows the same `identity`."""
 
     def __init__(
         self, pool: Pool, *, identity: str, build_id: str, slots: Mapping[str, int], seconds: int,
@@ -88,9 +86,7 @@ class Presence:
         self._over.set()
 
     async def say(self, state: str) -> None:
-        """Send one heartbeat. If the database is unavailable, log that; the worker continues and reports again
-        later.
-        """
+        """Send one heartbeat. If the database is unavailable, log that and report again later."""
         try:
             await asyncio.to_thread(self._say, state)
         except CutterError as problem:

@@ -143,9 +143,7 @@ def _strangers(queue: Queue, approvers: Collection[str] | None) -> list[Problem]
 
 
 def _overlaps(queue: Queue, known: Mapping[str, Known]) -> list[Problem]:
-    """Finds documents whose unit addresses could collide. Whole segments are compared, so ICX-LAW-1 and ICX-LAW-10 do
-    not collide.
-    """
+    """Finds documents whose addresses could collide, by whole segments: ICX-LAW-1 and ICX-LAW-10 do not."""
     owners: dict[tuple[str, ...], QueueItem] = {}
     for item in queue.items:
         if item.document_id in known:

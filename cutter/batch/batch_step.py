@@ -82,9 +82,7 @@ class BatchActions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The batch as a whole: its state (one of nine), its counts, and whether its workflow has nothing left to do
-    (`over`).
-    """
+    """The batch as a whole: one of nine states, its counts, and `over` if its workflow has nothing left to do."""
 
     state: BatchState
     totals: dict[str, int]
@@ -245,16 +243,12 @@ def waiting_at(view: BatchView, gate: str) -> list[ItemRecord]:
 
 
 def stopped_by_the_batch(item: ItemRecord) -> bool:
-    """True for an item that its own batch has stopped. Such a stop is the effect of a halt, so it must not cause
-    another halt.
-    """
+    """True for an item that its own batch has stopped. The effect of a halt must not cause another halt."""
     return item.stopped_by == BATCH and item.stopped
 
 
 def _halt(batch: BatchRecord, items: Sequence[Item], age_seconds: float) -> Halt | None:
-    """The halt that is due now, if any. `items` must lack failed items that a signature includes again, and items that
-    the batch itself has stopped.
-    """
+    """The halt due now. `items` lack failed ones that a signature includes again, and those that the batch stopped."""
     if batch.halted is not None:
         return None
     critical = stops_the_rest(items, strict=False)

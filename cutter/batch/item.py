@@ -98,9 +98,7 @@ class Item:
 
     @property
     def stands(self) -> bool:
-        """True when items that depend on this one may begin. That includes a run that stopped or failed after its
-        enactment.
-        """
+        """True when items that depend on this one may begin, also if its run failed after the enactment."""
         return self.good or (self.law and self.stage is Stage.SETTLED)
 
     @property

@@ -1,5 +1,6 @@
-"""Pure: decides which items of a batch begin now, which can never begin, and in which order items would begin (seed 001
-§5, seed 004 "planned → ready"; spec 02, spec 05 "Caps and fairness").
+"""Pure: decides which items of a batch begin now, which can never begin, and in which order items would begin.
+
+It follows seed 001 §5 and seed 004 "planned → ready" (spec 02, spec 05 "Caps and fairness").
 
 The decisions depend only on the items. So a batch that continues in another execution decides the same.
 """
@@ -66,9 +67,7 @@ def startable(items: Sequence[Item]) -> list[Item]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocked:
-    """Why an item cannot begin: the dependency that it names, and the document at which the chain of dependencies
-    broke.
-    """
+    """Why an item cannot begin: its dependency, and the document at which the chain of dependencies broke."""
 
     document_id: str
     dependency: str
@@ -191,9 +190,7 @@ Needs = Mapping[str, Sequence[str]]
 
 
 def in_turn(needs: Needs) -> list[str]:
-    """The names in an order in which each name comes after the names that it needs. Names in a circle are left out, and
-    so are names that wait for a circle.
-    """
+    """The names, each after the names that it needs. Names in a circle, or that wait for one, are left out."""
     graph: TopologicalSorter[str] = TopologicalSorter()
     for name in needs:
         # All names come first, so that names without needs keep the given order.
@@ -309,9 +306,7 @@ def dag_mermaid(items: Sequence[Item]) -> str:
 
 
 def execution_plan(items: Sequence[Item], *, weights: Mapping[str, float] | None = None) -> dict[str, Any]:
-    """The content of plan.json: the documents in waves, in the order in which they would begin, and the documents that
-    do not begin.
-    """
+    """The content of plan.json: the documents in waves in the order of starts, and those that do not begin."""
     by_id = {item.document_id: item for item in items}
     places = order(items, weights=weights)
     waves: list[list[dict[str, Any]]] = [[] for _ in range(max((place.wave for place in places), default=0))]

@@ -46,9 +46,7 @@ class Problem:
 
 
 class QueueRefused(InvalidInput):
-    """The queue is refused and nothing was started. `problems` holds every problem that the author must correct, by
-    line.
-    """
+    """The queue is refused and nothing was started. `problems` are all that the author must correct, by line."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         shown = [str(problem) for problem in problems[: limits.QUEUE_PROBLEMS_SHOWN]]
@@ -63,9 +61,7 @@ class QueueRefused(InvalidInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueItem:
-    """One document of a queue. `position` counts from 1 in the order of the file. `tenant` and `marking_profile` are as
-    written in the file.
-    """
+    """One document of a queue. `position` counts from 1. `tenant` and `marking_profile` are as written in the file."""
 
     document_id: str
     position: int
@@ -132,9 +128,7 @@ def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Q
 
 
 class _Reading:
-    """Collects the problems that were found so far. If an early step refuses a line, later steps report nothing about
-    that line.
-    """
+    """The problems so far. If an early step refuses a line, later steps report nothing about that line."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -266,9 +260,7 @@ _LINE = re.compile(rb"^batch_id[ \t]*:.*$", re.MULTILINE)
 
 
 def is_named_for_the_night(file: str) -> bool:
-    """True for a queue file whose name makes its batch an overnight batch: overnight.yaml, overnight-laws.yaml (seed
-    001 §7).
-    """
+    """True for a queue file whose name makes its batch an overnight one: overnight-laws.yaml (seed 001 §7)."""
     return _NAME.fullmatch(file) is not None
 
 

@@ -52,9 +52,7 @@ def batch_state(
 
 
 def is_partial(items: Sequence[Item]) -> bool:
-    """True when an item waits for a signature at a sovereign gate that another item of the batch has passed
-    (`batch_partial`).
-    """
+    """True if an item waits at a sovereign gate that another item has passed (`batch_partial`)."""
     stages = {item.stage for item in items}
     enacted = Outcome.ENACTED in {item.outcome for item in items}
     behind_sg1 = enacted or not stages.isdisjoint(_PASSED_SG1)
@@ -63,9 +61,7 @@ def is_partial(items: Sequence[Item]) -> bool:
 
 
 def stops_the_rest(items: Sequence[Item], *, strict: bool) -> Item | None:
-    """The first item whose failure stops all others at their next boundary: any failed item under `strict`, else a
-    critical one.
-    """
+    """The first item whose failure stops all others: any failed item under `strict`, else a critical one."""
     return next((item for item in items if item.failed and (strict or item.critical)), None)
 
 

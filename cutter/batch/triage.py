@@ -157,9 +157,7 @@ _DRIFT_OF_DEFINITIONS = tuple(f"stopped_drift_{name}" for name in ("functions", 
 
 
 def disposition(run: StepFacts, code: str = "") -> Recommendation:
-    """Recommend a disposition for a run and its reason code. Raises ProgrammingError for a state that is neither failed
-    nor stopped.
-    """
+    """Recommend a disposition. Raises ProgrammingError for a state that is neither failed nor stopped."""
     state = run.state
     if RunState(state).stopped:
         if state.startswith(_DRIFT_OF_DEFINITIONS):

@@ -19,9 +19,7 @@ from cutter.domain.run_state import RunState
 
 
 def next_command(view: BatchView, summary: batch_step.Summary) -> str:
-    """The command that continues the batch. If the batch has ended and needs nobody, it is the command that shows the
-    report.
-    """
+    """The command that continues the batch, or that shows its report if the batch has ended and needs nobody."""
     batch = view.batch
     batch_id = batch.batch_id
     if summary.gate and batch.mode == "live":
@@ -133,9 +131,7 @@ def moves(view: BatchView) -> bool:
 
 
 def interrupted(view: BatchView) -> list[ItemRecord]:
-    """The items whose workflow was terminated or lost with Temporal's data. They need no decision, so a resume of the
-    batch resumes each of them.
-    """
+    """The items whose workflow was terminated or lost. A resume of the batch resumes them without a decision."""
     return [item for item in view.items if item.state == TERMINATED and not item.ended and not item.latched]
 
 

@@ -11,9 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invariant:
-    """One named check of seed 000 §4 with the value that was seen and the value that was expected. Both are short and
-    hold no text of a law.
-    """
+    """One named check of seed 000 §4: the value seen and the value expected, both short and without law text."""
 
     name: str
     ok: bool

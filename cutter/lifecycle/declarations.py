@@ -1,5 +1,6 @@
-"""Pure: what a lifecycle is (states, rules, the check of a move), and the declared ones: document run (000), batch
-(001), request (002), run, step and approval (003), task, workstream and worker (004).
+"""Pure: what a lifecycle is (states, rules, the check of a move), and the declared ones.
+
+These are document run (000), batch (001), request (002), run, step and approval (003), task, workstream and worker (004).
 
 The table of gates gives the first one, and `lifecycles.toml` holds the others.
 """
@@ -54,9 +55,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Lifecycle:
-    """The states of one entity. The first state is the initial one. A state such as `failed_<gate>` is a family of
-    states.
-    """
+    """The states of one entity, the initial one first. `failed_<gate>` is a family of states."""
 
     name: str
     seed: str
