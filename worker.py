@@ -31,10 +31,9 @@ from activities.registry import build_activities, build_batch_activities
 from activities.worker.batch_watch import Watches, waking
 from activities.worker.dependencies import ROLES_OF, Deps, open_pools
 from activities.worker.history_digest import freezing
-from activities.worker.process import give_back, limit_arenas, running
+from activities.worker.process import give_back, limit_arenas, running, signer_of
 from activities.worker.readiness import Readiness
 from activities.worker.readiness import serving as serving_probes
-from activities.worker.signing_key import signer_of
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Gauges, Presence
 from cutter import __version__, gpg, limits, settings
 from cutter.build import build_id

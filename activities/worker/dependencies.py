@@ -19,7 +19,7 @@ from cutter.storage.pools import SCRATCH, Pool, open_pool
 if TYPE_CHECKING:
     # A gate loads only the modules that it needs.
     from activities.worker.batch_watch import Watches
-    from activities.worker.signing_key import Signer
+    from activities.worker.process import Signer
     from cutter.domain.run_record import FrozenHistory
     from cutter.kb.store import Store
     from cutter.messages import Reconciled

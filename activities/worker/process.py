@@ -1,4 +1,4 @@
-"""IO: runs Temporal workers, ends them in bounded time, and keeps no memory that nothing uses.
+"""IO: runs Temporal workers, ends them in bounded time, keeps no memory that nothing uses, and opens the signing key.
 
 After a shutdown the SDK waits without a limit until the server has answered its open polls. A server that is frozen, is
 cut off, or has lost such a poll never answers. So we stop waiting after no activity has run here for a while.
@@ -10,11 +10,15 @@ import asyncio
 import ctypes
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 import structlog
 from temporalio.worker import Worker
 
 from cutter import limits
+from cutter.errors import Unavailable
+from cutter.gpg import Gpg
+from cutter.settings import Settings
 
 log = structlog.get_logger()
 
@@ -94,3 +98,35 @@ def give_back() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signer:
+    """This worker's own signing key (executor or verifier)."""
+
+    gpg: Gpg
+    fingerprint: str
+
+
+def signer_of(settings: Settings, name: str) -> Callable[[], Signer]:
+    """The key in `<keys_dir>/<name>`. It is looked up at its first use, and again after the home has changed."""
+    opened: list[Gpg] = []
+
+    def load() -> Signer:
+        home = settings.key_home(name)
+        if not home.is_dir():
+            raise Unavailable(
+                f"no {name} key at {settings.keys / name}: type",
+                then="cutter up",
+                rest=", or put the GnuPG home there",
+                what="gpg",
+            )
+        if not opened:
+            opened.append(Gpg(home))
+        gpg = opened[0]
+        fingerprints = gpg.primary_fingerprints(secret=True)
+        if len(fingerprints) != 1:
+            raise Unavailable(f"{home} holds {len(fingerprints)} secret keys, it must hold one", what="gpg")
+        return Signer(gpg=gpg, fingerprint=fingerprints[0])
+
+    return load

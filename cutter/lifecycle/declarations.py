@@ -1,8 +1,7 @@
 """Pure: what a lifecycle is (states, rules, the check of a move), and the declared ones.
 
-These are document run (000), batch (001), request (002), run, step and approval (003), task, workstream and worker (004).
-
-The table of gates gives the first one, and `lifecycles.toml` holds the others.
+The table of gates gives that of a document run (seed 000), and `lifecycles.toml` holds the others: batch (001), request
+(002), run, step and approval (003), task, workstream and worker (004).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from cutter.batch import batch_step, plan
 from cutter.batch.state import ENDS
 from cutter.batch.view import BatchFacts
 from cutter.lifecycle.events import lines
-from cutter.lifecycle.workstream import batch_events
+from cutter.lifecycle.history import batch_events
 from cutter.projections import batch_report
 from cutter.projections.batch_view import ShownBatch, batch_view, planned_items
 from cutter.types import Json

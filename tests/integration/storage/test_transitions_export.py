@@ -22,9 +22,8 @@ from cutter.batch.view import BatchFacts
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.lifecycle.declarations import TASK
 from cutter.lifecycle.events import Event, lines, read
-from cutter.lifecycle.history import run_events
+from cutter.lifecycle.history import batch_events, run_events
 from cutter.lifecycle.validation import Validation
-from cutter.lifecycle.workstream import batch_events
 from cutter.messages import EndRequestInput, EscalateInput, SteerInput, VoidInput
 from cutter.projections.transitions_corpus import Follower, Spool, gathered
 from cutter.projections.transitions_file import check
