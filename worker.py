@@ -94,10 +94,7 @@ def make_worker(
     cached_workflows: int = limits.WORKFLOWS_CACHED,
     interceptors: Sequence[Interceptor] = (),
 ) -> Worker:
-    """The worker of one role on its task queue.
-
-    If `cached_workflows` is 0, each task replays its workflow from the beginning.
-    """
+    """The worker of one role on its task queue. With 0 `cached_workflows`, each task replays its workflow."""
     return Worker(
         client,
         identity=deps.worker,
@@ -123,10 +120,7 @@ def make_worker(
 def make_batch_worker(
     client: Client, deps: Deps, executor: ThreadPoolExecutor, *, interceptors: Sequence[Interceptor] = ()
 ) -> Worker:
-    """The worker for activities of batches, in the process of the cutter role.
-
-    So a waiting batch takes no gate's slot.
-    """
+    """The worker for activities of batches in the cutter process, so that a waiting batch takes no gate's slot."""
     return Worker(
         client,
         identity=deps.worker,
@@ -145,10 +139,7 @@ def make_batch_worker(
 async def serving(
     client: Client, deps: Deps, *, interceptors: Sequence[Interceptor] = (), **changed: Any
 ) -> AsyncIterator[Presence]:
-    """Serve all task queues of a role until the block ends. Then take no new work and finish the running work.
-
-    `make_worker` explains `changed`.
-    """
+    """Serve the task queues of a role during the block, then finish the running work. `changed`: see `make_worker`."""
     loop = asyncio.get_running_loop()
     deps = replace(
         deps, history=freezing(client, loop), reconcile_once=reconciler(client, deps, loop),
@@ -267,10 +258,7 @@ async def _give_memory_back() -> NoReturn:
 
 
 def leave_out_of_collections() -> None:
-    """Let no later garbage collection visit the objects of the start, which live as long as the process.
-
-    There are more than 100,000 of them, so that each full collection took more than 50 ms of CPU.
-    """
+    """Let garbage collections skip the 100,000 objects of the start, which would cost each full one 50 ms of CPU."""
     gc.collect()
     gc.freeze()
 
@@ -311,10 +299,7 @@ def main() -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process with this exit code, without the interpreter's own exit.
-
-    After the use of a Temporal client, the interpreter's exit can abort, and then the exit code would be wrong.
-    """
+    """End the process with this code. The interpreter's own exit can abort after the use of a Temporal client."""
     gpg.remove_folders()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # The disk may be full.

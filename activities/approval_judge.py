@@ -38,9 +38,8 @@ from cutter.storage.records import Rows, records, values
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentFacts:
-    """The facts that the database has about an approval document, and about the approval that the document names.
-
-    `of_other_runs` says that the named approval was handed only to other runs.
+    """What the database knows of an approval document. `of_other_runs`: the approval that it names was handed only to
+    others.
     """
 
     written_by_us: bool

@@ -32,11 +32,8 @@ RECORD: LiteralString = (
 def put(
     deps: Deps, context: Context, kb_id: str, data: bytes, policy: EffectPolicy | InvalidPolicy | None = None
 ) -> Put:
-    """Put a document into the knowledge base.
-
-    The store is write-once. The put itself looks the document up: for the same bytes the store answers with their
-    digest, and for other bytes with both digests. The receipt is part of a write that happens anyway. `policy` is as in
-    `decided`. Raises PolicyDenied, and the errors of the store.
+    """Put a document into the knowledge base, which answers with its digest if it has the same bytes already. `policy`
+    is as in `decided`. Raises PolicyDenied, and the errors of the store.
     """
     rule = required(deps, context, KB_PUT, policy)
     return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), data=data, rule=rule)
@@ -45,10 +42,7 @@ def put(
 def put_free(
     deps: Deps, context: Context, kb_id: str, data: bytes, policy: EffectPolicy | InvalidPolicy | None = None
 ) -> Put:
-    """Put a document under its name, or under the next free name if another document has that name.
-
-    `policy` is as in `decided`.
-    """
+    """Put a document under its name, or under the next free one. `policy` is as in `decided`."""
     rule = required(deps, context, KB_PUT, policy)
     name, sha256 = write_once.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
     return Put(kb_id=name, sha256=sha256, data=data, rule=rule)
@@ -84,10 +78,7 @@ def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralStrin
 def store_evidence(
     deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: EffectPolicy | InvalidPolicy
 ) -> None:
-    """Store an evidence bundle or its signature; write-once like a document. `policy` is as in `decided`.
-
-    Raises PolicyDenied.
-    """
+    """Store an evidence bundle or its signature. `policy` is as in `decided`. Raises PolicyDenied."""
     required(deps, context, EVIDENCE_STORE, policy)
     write_once.put(artifacts, name, data)
 

@@ -80,10 +80,7 @@ def guarded(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @contextmanager
 def beating() -> Iterator[None]:
-    """Send heartbeats from a separate thread until the block ends, also while a subprocess or a statement runs.
-
-    So Temporal notices a dead worker in seconds and not only at the cap.
-    """
+    """Send heartbeats from a thread until the block ends, so that Temporal notices a dead worker in seconds."""
     timeout = activity.info().heartbeat_timeout
     if timeout is None or timeout.total_seconds() <= 0:
         yield

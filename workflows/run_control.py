@@ -230,10 +230,8 @@ class RunControl:
         self.progress.display.refuse(f"void: {done.code} {done.reason}")
 
     async def record_refusals(self) -> int:
-        """Record the messages that the queue refused. Returns how many of them count against the gate.
-
-        It records at most as many messages one by one as one gate may refuse, because a flood of messages must not fill
-        the history with our own activities.
+        """Record the refused messages. Returns how many count against the gate. At most as many as one gate may refuse
+        are recorded one by one, so that a flood fills no history.
         """
         entries, self.progress.queue = message_queue.take_refused(self.progress.queue)
         counted = [entry for entry in entries if entry.code != "duplicate"]

@@ -46,9 +46,8 @@ class VoidRun:
 
 @workflow.defn(name=names.REVOKE_APPROVAL)
 class RevokeApproval:
-    """Has the revocation judged and recorded, even while the run is busy with the gate that the approval opens.
-
-    The run needs no message: PostgreSQL opens no gate for a revoked approval, and the run then asks again.
+    """Has the revocation judged and recorded, even while the gate that it concerns is busy. The run needs no message,
+    because PostgreSQL opens no gate for a revoked approval.
     """
 
     @workflow.run

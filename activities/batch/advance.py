@@ -46,11 +46,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewestVerdict:
-    """The newest verdict on a document.
-
-    `good` says that the verdict still counts, else `reason` says why not. `needed` is the number of people who must
-    sign.
-    """
+    """The newest verdict on a document. If it is not `good`, `reason` says why. `needed` people must sign."""
 
     kb_id: str
     good: bool
@@ -342,9 +338,8 @@ def _stop_document(connection: Connection, item: ItemRecord) -> str | None:
 
 
 def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) -> list[Entry]:
-    """The queue entries, except those of quarantined documents whose run will write the document about its stop itself.
-
-    A run without a workflow writes no document. So after a while the batch writes it.
+    """The entries, without quarantined documents whose run still writes the document about its stop itself, for a
+    while.
     """
     by_id = view.by_document
     return [

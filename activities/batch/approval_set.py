@@ -83,9 +83,8 @@ def _judged(
     deps: Deps, policy: ApproverPolicy, ring: Gpg, waiting: Mapping[str, _Wanted], kb_id: str,
     document: ApprovalDocument | CutterError,
 ) -> SetEntry:  # fmt: skip
-    """Find the run of a document. The signed statement names the run, and the judge then checks that claim.
-
-    If no approver has signed the bytes, they prove nothing. So the refusal is recorded at the run of the file's name.
+    """Find the run of a document, which the signed statement names. The name of an unsigned file only says where the
+    refusal is recorded.
     """
     if isinstance(document, CutterError):
         return _refused("", kb_id, document.code, str(document))

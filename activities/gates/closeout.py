@@ -261,10 +261,8 @@ def store(
 
 
 def _accepted_defects(made: Bundle, signed: Signed, facts: Json) -> tuple[str, ...]:
-    """What the offline check of the bundle finds, if an approver resumed the run after the closeout had stopped for it.
-
-    Otherwise a failure raises an error that names what a person can give. Enacted law cannot be voided, so a run whose
-    evidence cannot be mended ends only by this signature.
+    """The failed checks of the bundle, if an approver resumed the run after the closeout had stopped for them.
+    Otherwise raises what a person can give: enacted law cannot be voided, so only this signature ends such a run.
     """
     checked = offline.check(made.data, gpg=find_binary())
     failures = [f"{what}: {why}" for what, verdict, why in checked if verdict == offline.FAILED]
@@ -287,10 +285,7 @@ def _accepted_defects(made: Bundle, signed: Signed, facts: Json) -> tuple[str, .
 
 
 def _accepted_by(made: Bundle, facts: Json, failures: str) -> str | None:
-    """The approver who resumed the run after the closeout had last stopped for exactly these failures.
-
-    The bundle has only the orders that people signed.
-    """
+    """The approver who resumed the run after the closeout had last stopped for exactly these failures."""
     checked = offline.Bundle(made.data)
     approvers = {row["approval_sha256"]: row["approver"] for row in checked.accepted if row["decision"] == "resume"}
     attempts = [row for row in facts["attempts"] if row["gate"] == GATE and row["finished_at"]]

@@ -156,10 +156,7 @@ def report_id(attempt: tx.Attempt, report: GateReport) -> str:
 def _in_transaction(
     deps: Deps, attempt: tx.Attempt, body: Body, terms: GateTerms, began: float
 ) -> tx.Sealed | GateReport | GateRefused:
-    """`began` is the thread's CPU clock at the beginning of the attempt. The CPU time since then is sealed too.
-
-    A report is returned if nothing was sealed, because the gate did not pass or was rehearsed.
-    """
+    """Returns a report if nothing was sealed. The thread's CPU time since `began` is sealed too."""
     pool = deps.pool(attempt.gate.role)
     with tx.gate_transaction(pool, attempt, terms) as opened:
         if isinstance(opened, tx.Sealed):
@@ -201,10 +198,8 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
 
 
 def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> GateRefused:
-    """A denial fails the run. If the policy needs approvals, the run stops until that many people have signed a resume.
-
-    After the enactment a denial only stops the run, because the law is enacted and a corrected policy lets the run
-    close.
+    """A denial fails the run, but after the enactment it only stops it, so that a corrected policy lets the run close.
+    Needed approvals stop the run until that many people have signed a resume.
     """
     evidence: dict[str, Any] = {"policy": permit.record()}
     status: GateStatus = "needs_approval"

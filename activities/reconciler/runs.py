@@ -56,10 +56,8 @@ NO_REASON = "no reason given"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRun(StepFacts):
-    """A run that has not ended, with what decides how it is reconciled.
-
-    `kind` and `stop_reason` come from the stop latch. `resume_agreed` says that enough people approved a run that the
-    policy has stopped.
+    """A run that has not ended. `kind` and `stop_reason` come from the stop latch. `resume_agreed`: enough people
+    approved a run that the policy has stopped.
     """
 
     batch_id: str | None
@@ -210,10 +208,8 @@ async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
 
 
 async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> tuple[Kind, ExaminedRun]:
-    """Leave an open workflow alone with four exceptions.
-
-    It does not know of a latched stop, enough people approved, somebody paused it in Temporal, or it waits for the end
-    of an outage that PostgreSQL has not recorded.
+    """Leave an open workflow alone, unless it does not know of a latched stop, enough people approved, somebody paused
+    it in Temporal, or it waits out an unrecorded outage.
     """
     hold = execution.hold
     if hold is not None and not run.stopped:

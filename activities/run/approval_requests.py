@@ -145,10 +145,8 @@ def _view(
 
 
 def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
-    """Verify one signed document and record the verdict, so that people see the verdict at once.
-
-    If the open request already counts an approval, a signing session has handed it over and it was judged. Then that
-    verdict is used. The exec worker still judges the document again.
+    """Verify one signed document and record the verdict. An approval that a signing session has handed over keeps its
+    verdict. The exec worker still judges it again.
     """
     asked = {"run_id": input.run_id, "gate": input.gate, "kb_id": input.kb_id}
     with single(deps.pool(Role.READ)) as connection:

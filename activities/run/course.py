@@ -56,10 +56,8 @@ from cutter.types import Json
 
 
 def begin_run(deps: Deps, input: BeginInput) -> RunView:
-    """Register the run (idempotent). Returns its state, its caps and its sealed gates.
-
-    Raises Conflict for a workflow that is not the document's own, because two workflows of one run would fence out each
-    other's attempts.
+    """Register the run (idempotent). Returns its state, caps and sealed gates. Raises Conflict for a foreign workflow,
+    because two workflows of one run would fence out each other's attempts.
     """
     run = input.run
     document_id = ids.document_id(run.document_id)
@@ -86,10 +84,7 @@ def begin_run(deps: Deps, input: BeginInput) -> RunView:
 
 
 def view_of(sidecar: RunSidecar) -> RunView:
-    """A run as the workflow needs it.
-
-    Shipped limits replace missing ones. If a pinned limit is invalid, all limits are the shipped ones.
-    """
+    """A run as the workflow needs it. If a pinned limit is invalid, all limits are the shipped ones."""
     run = sidecar.run
     pinned = {field.name: run.caps[field.name] for field in fields(Caps) if run.caps.get(field.name) is not None}
     try:

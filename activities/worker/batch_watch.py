@@ -92,10 +92,8 @@ class Watch:
 
 @dataclass(slots=True)
 class Watches:
-    """The watches of one worker. At most `BATCH_SLOTS` connections are open.
-
-    If no step takes a watch in time, it is closed, because a connection that hears but does not read fills the server's
-    notification queue.
+    """The watches of one worker, at most `BATCH_SLOTS`. A watch that no step takes in time is closed, because it would
+    fill the server's notification queue.
     """
 
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -29,9 +29,8 @@ SCHEDULED = "activityTaskScheduledEventAttributes"
 
 
 def freezing(client: Client, loop: asyncio.AbstractEventLoop) -> Callable[[], FrozenHistory | None]:
-    """The function that an activity's thread calls. Returns the digest of its own workflow's history.
-
-    Returns None outside an activity. Raises Unavailable(what="temporal") if the history cannot be read or has no end.
+    """What an activity's thread calls: the digest of its own workflow's history, None outside an activity. Raises
+    Unavailable(what="temporal") if the history cannot be read or has no end.
     """
 
     def freeze() -> FrozenHistory | None:

@@ -25,9 +25,8 @@ log = structlog.get_logger()
 
 @asynccontextmanager
 async def running(workers: Sequence[Worker], busy: Callable[[], bool]) -> AsyncIterator[None]:
-    """Run the workers while the block runs, then finish their activities and end.
-
-    `busy` says whether an activity runs here now. A worker that fails cancels the block, and its error is raised.
+    """Run the workers during the block, then finish their activities. `busy` says whether an activity runs here. A
+    worker that fails cancels the block, and its error is raised.
     """
     block = asyncio.current_task()
     assert block is not None
@@ -91,10 +90,7 @@ def limit_arenas() -> None:
 
 
 def give_back() -> None:
-    """Give the free pages between used ones back to the system. Of its own, glibc gives back only those at the end.
-
-    This takes milliseconds. Other C libraries have no such call, so this does nothing.
-    """
+    """Give free pages between used ones back to the system, which takes milliseconds. Only glibc has this call."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -57,10 +57,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchActions:
-    """The steps to take now.
-
-    `decided` holds the items that get no run: document id, decision in one word, and reason.
-    """
+    """The steps to take now. `decided` has items without a run: document id, decision, reason."""
 
     halt: Halt | None = None
     starts: tuple[str, ...] = ()
@@ -204,11 +201,8 @@ def stop_pending(item: ItemRecord) -> bool:
 
 
 def deliveries(view: BatchView, orders: BatchActions, *, again: bool) -> list[BatchStop]:
-    """The stop messages to deliver: those of these orders, and with `again` also those to documents that have not
-    stopped yet.
-
-    If a gate holds the latch of a document, every look tries to set that latch. But the document gets another message
-    only with `again`.
+    """The stop messages of these orders, and with `again` also those to documents that have not stopped yet. Every look
+    tries to set a latch that a gate holds, but only `again` sends another message.
     """
     batch, now = view.batch, {document_id for document_id, _ in orders.stops}
     kind = stop_word(orders.halt.kind if orders.halt else batch.halted)

@@ -24,10 +24,7 @@ _SOVEREIGN_STEMS = {Sovereign.CUT: "SG1-cut-authz", Sovereign.LIFECYCLE: "SG2-li
 
 
 def run_folder(docprefix: str, version_digest: str, day: date, run_id: str) -> str:
-    """The folder of one run, without a slash at the end.
-
-    `version_digest` is the snapshot's sha256 and `day` is the run's day in UTC.
-    """
+    """The folder of one run without a slash at its end. `version_digest`: the snapshot's sha256; `day`: in UTC."""
     if not is_digest(version_digest):
         raise ProgrammingError(f"a version digest is 64 hex characters, not {version_digest!r}")
     run = ids.run_id(run_id)
@@ -42,10 +39,7 @@ def phase_report(folder: str, gate: Gate, day: date) -> str:
 
 
 def request(folder: str, gate: str, day: date, *, number: int = 1) -> str:
-    """The KB id of the n-th request of a sovereign gate.
-
-    After a request has expired, a new request follows under a name of its own.
-    """
+    """The KB id of the n-th request of a sovereign gate. A new one follows an expired one."""
     return _document(folder, f"{_SOVEREIGN_STEMS[Sovereign(gate)]}-request", day, number=number)
 
 
@@ -60,18 +54,14 @@ def snapshot_copy(folder: str, version_digest: str) -> str:
 
 
 def stop_report(folder: str, day: date, *, number: int, quarantined: bool = False) -> str:
-    """The KB id of the n-th stop-route report of a run (SG_3).
-
-    If the batch quarantines the run, it is the KB id of the run's STOP document.
-    """
+    """The KB id of the n-th stop-route report (SG_3), or of the STOP document of a quarantined run."""
     return _document(folder, "STOP-quarantine" if quarantined else "SG3-stop-route-report", day, number=number)
 
 
 def names_for(kb_id: str, sha256: str) -> Iterator[str]:
-    """The names to try for a document, in order: its own name, then names with a number, then a name with its digest.
+    """The names to try, each if those before it hold other bytes: its own, some with a number, one with the digest.
 
-    A name is tried if the names before it hold other bytes. Nobody can take the last name before the document exists,
-    because it contains the document's digest.
+    Nobody can take the last one before the document exists.
     """
     stem = _OTHER_NAME.sub("", kb_id)
     yield kb_id

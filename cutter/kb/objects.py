@@ -58,10 +58,7 @@ class LocalDraft:
 
 
 class LocalFolder:
-    """The objects in one folder. Methods let every OSError pass, and `Store` translates it.
-
-    If `private` is true, only our own account can read new objects.
-    """
+    """The objects in one folder. `Store` translates each OSError. `private`: only our own account reads new ones."""
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
         self.root = root
@@ -182,10 +179,7 @@ class RemoteDraft:
 
 
 class RemoteFolder:
-    """The objects under one path of an fsspec file system.
-
-    Methods let every OSError pass, and `Store` translates it.
-    """
+    """The objects under one path of an fsspec file system. `Store` translates each OSError."""
 
     def __init__(self, filesystem: Any, root: str) -> None:
         self._filesystem = filesystem

@@ -68,10 +68,7 @@ class Store:
             raise self._away(problem) from problem
 
     def get(self, name: str, *, limit: int = limits.KB_OBJECT_BYTES_MAX) -> bytes:
-        """The bytes under a name, in one read.
-
-        Raises NotFound, InvalidInput (wrong name, more than `limit` bytes, or not a regular object) and Unavailable.
-        """
+        """The bytes under a name. Raises NotFound, Unavailable, and InvalidInput (name, size, no regular object)."""
         self.check(name)
         try:
             data = self.objects.read(name, limit)
@@ -82,10 +79,7 @@ class Store:
         return data
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The bytes of an object of any size, in parts.
-
-        Raises NotFound, InvalidInput and Unavailable, as `get` does.
-        """
+        """The bytes of an object of any size, in parts. Raises the errors of `get`."""
         self.check(name)
         try:
             yield from self.objects.chunks(name)

@@ -1,7 +1,7 @@
 """Pure: what a lifecycle is (states, rules, the check of a move), and the declared ones.
 
-The table of gates gives that of a document run (seed 000), and `lifecycles.toml` holds the others: batch (001), request
-(002), run, step and approval (003), task, workstream and worker (004).
+The table of gates gives that of a document run (seed 000). `lifecycles.toml` holds those of batch (001), request (002),
+run, step and approval (003), and task, workstream and worker (004).
 """
 
 from __future__ import annotations
@@ -43,10 +43,7 @@ class Rule:
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """(from, to) of every transition.
-
-        A transition to the same state exists only if the seed lists it (`selves`).
-        """
+        """(from, to) of every transition. One to the same state exists only if the seed lists it (`selves`)."""
         return tuple(
             (source, other) for source in self.sources for other in self.targets if self.selves or source != other
         )
@@ -133,9 +130,8 @@ class Lifecycle:
         return f"{self.name}: {before} → {after} is not allowed; {allowed}"
 
     def path(self, before: str, after: str) -> tuple[str, ...]:
-        """The states on the shortest legal path, without the first state. Empty if there is no path or no move to make.
-
-        A terminal state can only be the last state of a path.
+        """The states of the shortest legal path after the first. Empty if there is none. A terminal state only ends a
+        path.
         """
         ways: dict[str, tuple[str, ...]] = {before: ()}
         waiting = deque([before] if before != after else [])

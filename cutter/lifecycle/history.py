@@ -282,10 +282,7 @@ def batch_events(facts: BatchFacts) -> list[Event]:
 
 
 def _workstreams(batch: _Batch) -> Iterator[Event]:
-    """The events of a batch's workstreams.
-
-    A registered batch has all its tasks, and each move changes its workstream.
-    """
+    """The events of a batch's workstreams: a registered batch has all its tasks, and each move changes it."""
     batch_id = batch.row.batch_id
     stand = {1: WorkstreamState.READY.value}
     yield transition(WORKSTREAM, f"{batch_id}#1", WORKSTREAM.initial, stand[1], at=batch.row.created_at,
@@ -307,10 +304,7 @@ def _workstreams(batch: _Batch) -> Iterator[Event]:
 
 
 def _critical(batch: _Batch, at: str) -> list[str]:
-    """The critical documents whose newest run had failed or was stopped at that time, so that the batch ended.
-
-    Under the policy `strict` each document is critical. Under other policies, the queue file marks the critical ones.
-    """
+    """The critical documents (under `strict` all) whose newest run had failed or stopped at that time."""
     strict = batch.row.policy == "strict"
     documents = []
     for document_id, runs in batch.runs.items():

@@ -57,10 +57,7 @@ def run_status(facts: RunFacts) -> RunStatus:
 
 
 def steps_of(facts: RunFacts, *, dryrun: bool = False) -> tuple[Gate, ...]:
-    """The steps of a run: its gates.
-
-    A rehearsal has those up to the first write. A run of an enacted version has one.
-    """
+    """The gates of a run: a rehearsal's up to the first write, one for an enacted version."""
     if facts.outcome == "skipped":
         return GATES[: facts.passed]
     return REHEARSED if dryrun else GATES
@@ -238,10 +235,8 @@ class RunFacts:
 
 
 def after(facts: RunFacts, change: Change) -> RunFacts:
-    """The facts after a recorded change.
-
-    An attempt of a gate that is not next, or during a stop, changes nothing. Everyone who can write to Temporal can ask
-    for any gate at any time.
+    """The facts after a change. An attempt of a gate that is not next changes nothing: all who can write to Temporal
+    can ask for any gate.
     """
     match change:
         case Moved():
