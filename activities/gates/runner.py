@@ -80,7 +80,9 @@ def run_gate(
         deps.pool(gate.role), gate, input.run_id, worker=deps.worker, lease_seconds=int(cap), facts=facts
     )  # fmt: skip
     if isinstance(attempt, tx.RunClosed):
-        return _closed(gate, attempt)
+        # The run is over or unknown, or the gate before this one is not sealed.
+        status: GateStatus = "out_of_order" if attempt.status == "predecessor_not_sealed" else "ended"
+        return GateOutcome(gate=gate.name, status=status, code=attempt.status, state=attempt.state)
     if isinstance(attempt, tx.Sealed):
         return sealed_outcome(deps, gate, attempt)
     # The stricter of the run's cap and this worker's holds, as in the attempt's lease.
@@ -104,12 +106,6 @@ def run_gate(
         _note(deps, attempt, problem, input.retry_seconds)
         raise
     return _outcome(deps, attempt, result)
-
-
-def _closed(gate: Gate, closed: tx.RunClosed) -> GateOutcome:
-    """The outcome without an attempt: the run is over or unknown, or the gate before is not sealed."""
-    status: GateStatus = "out_of_order" if closed.status == "predecessor_not_sealed" else "ended"
-    return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.state)
 
 
 def _allowed(
