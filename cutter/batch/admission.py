@@ -78,10 +78,8 @@ def check_against(queue: Queue, known: Mapping[str, Known], approvers: Collectio
 def decided_before_start(
     queue: Queue, known: Mapping[str, Known], *, skip_completed: bool = False
 ) -> dict[str, Decision]:
-    """Items that are settled without a run of this batch (seed 001 §9 "skip-completed_semantics").
-
-    A document whose run failed is settled as blocked, not as skipped: it is not enacted, so its dependents wait too. A
-    signature can include it later.
+    """Items that are settled without a run of this batch (seed 001 §9 "skip-completed_semantics"). A failed document is
+    blocked, not skipped, so that its dependents wait until a signature includes it again.
     """
     decided = {}
     for item in queue.items:

@@ -110,9 +110,8 @@ def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
 def decide(
     view: BatchView, *, window: int, rooms: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()
 ) -> BatchActions:
-    """The steps to take now. `reviews` are items that still lack an approval which should already exist.
-
-    `rooms` says how many items each tenant with a cap may begin now. Further items of that tenant wait.
+    """The steps to take now. `reviews` lack an approval that should exist. `rooms`: how many items each tenant with a
+    cap may begin now.
     """
     batch, items = view.batch, items_of(view)
     by_id = view.by_document

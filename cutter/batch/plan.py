@@ -75,10 +75,8 @@ class Blocked:
 
 
 def blocked(items: Sequence[Item]) -> dict[str, Blocked]:
-    """The pending items that can no longer begin, because a direct or indirect dependency ended without being enacted.
-
-    A dependency that is not in the batch, or that waits for its own dependent, also blocks, because it will never be
-    enacted.
+    """The pending items that can no longer begin: a direct or indirect dependency ended without being enacted, is not
+    in the batch, or waits for its own dependent.
     """
     # Each look asks this about all items of a batch, and most batches have no dependencies.
     if not any(item.depends_on for item in items):
@@ -124,10 +122,8 @@ def _causes(items: Sequence[Item]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A document's place in the order of starts, from 1. A document that does not begin has place 0 and wave 0.
-
-    A document of wave 1 needs no document of this queue that is still to be enacted. A document of wave 2 needs one of
-    wave 1, and so on.
+    """A document's place in the order of starts, and its wave, both from 1. A document of wave 2 needs one of wave 1.
+    One that does not begin has 0 for both.
     """
 
     number: int
@@ -286,10 +282,7 @@ SCHEMA_VERSION = 1
 
 
 def dag_mermaid(items: Sequence[Item]) -> str:
-    """The content of dag.mmd. An arrow leads from each document to the documents that wait for it.
-
-    Critical documents have a thick border.
-    """
+    """The content of dag.mmd: an arrow leads to the documents that wait. Critical ones have a thick border."""
     nodes = {item.document_id: f"d{item.position}" for item in items}
     lines = ["flowchart LR"]
     lines += [f'    {nodes[item.document_id]}["{item.document_id}"]' for item in items]

@@ -27,9 +27,8 @@ from cutter.plain_yaml import Fields, Items, Node, Place, Scalar
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Problem:
-    """One problem of a queue file. Line 0 means the whole file. `then` is the command that the text names, if any.
-
-    If `alone` is true, only this item is refused, and the others may start.
+    """One problem of a queue file; line 0 is the whole file. `then` is the command that the text names. One that is
+    `alone` refuses only its own item.
     """
 
     line: int
@@ -90,10 +89,8 @@ class Queue:
 
 
 def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Queue:
-    """Read a queue from bytes. QueueRefused names every wrong field, its line, and what it must be.
-
-    The queue may have at most `items_max` documents, which is at most `limits.QUEUE_ITEMS_MAX`. The file may have 64
-    KiB for each hundred documents or part of a hundred.
+    """Read a queue. QueueRefused names every wrong field, its line and its form. It has at most `items_max` documents
+    and QUEUE_ITEMS_MAX, and 64 KiB for each hundred.
     """
     items_max = min(items_max, limits.QUEUE_ITEMS_MAX)
     reading, file = _Reading(), None

@@ -68,10 +68,8 @@ def stops_the_rest(items: Sequence[Item], *, strict: bool) -> Item | None:
 def workstream_state(
     items: Sequence[Item], *, started: bool = True, halted: bool = False, closed: bool = False
 ) -> WorkstreamState:
-    """The batch as a workstream (seed 004 "State Derivation"). `closed` is true if its report is written.
-
-    Running documents decide first, and then a critical failure, as in the seed. The batch is `completed` only if every
-    document ended well.
+    """The batch as a workstream (seed 004 "State Derivation"). `closed`: its report is written. As in the seed, running
+    documents decide first, then a critical failure.
     """
     if not items:
         return WorkstreamState.PLANNED

@@ -78,10 +78,7 @@ def sections(case: Triage) -> str:
 
 
 def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
-    """Each violated invariant as a hunk of a diff: the expected line is removed and the observed line is added.
-
-    If no invariant was violated, the reason of the failure appears as the observed line.
-    """
+    """Each violated invariant as a hunk of a diff, from expected to observed. Without one, the reason is observed."""
     yield "--- expected"
     yield "+++ observed"
     report = error.get("report") or {}
@@ -99,10 +96,8 @@ def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def reproduction(*, run_id: str, document_id: str, state: str, source: Source | None) -> str:
-    """The command that reproduces the failure without writing anything.
-
-    `source` is None for a profile that is not shipped. Then the command is a rehearsal, which reads the profile from
-    the database.
+    """The command that reproduces the failure and writes nothing: a rehearsal for a profile that is not shipped
+    (`source` None).
     """
     if state == "failed_mark" and source is not None:
         return preview(source.profile, source.options, source.forbidden, docprefix=source.docprefix)

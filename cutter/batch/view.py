@@ -264,10 +264,8 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchFacts:
-    """A batch with the rows of its runs.
-
-    By run id: `receipts` has the time of the seal of each passed gate, `attempts` the attempts and `moves` the moves,
-    all by time. `batch_moves` has the bodies of audit events.
+    """A batch with the rows of its runs. By run id and time: the seals of passed gates, attempts and moves.
+    `batch_moves` has the bodies of audit events.
     """
 
     view: BatchView

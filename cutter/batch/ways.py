@@ -156,10 +156,7 @@ def include_command(batch_id: str, document_id: str) -> str:
 
 
 def asked_again(view: BatchView) -> BatchView:
-    """The view that a resume would produce: without the halt, and without decisions whose reason may no longer exist.
-
-    A document that another run holds up stays busy until that run has ended.
-    """
+    """The view that a resume would produce: without the halt, and without decisions whose reason may be gone."""
     batch = replace(view.batch, halted=None, halted_reason=None)
     items = tuple(
         replace(item, decided=None, reason=None)
