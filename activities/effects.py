@@ -16,7 +16,7 @@ from activities.permission import AllowingRule, Context, required
 from activities.worker.dependencies import Deps
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import Receipt
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.policy.command import EVIDENCE_STORE, KB_PUT, Command
@@ -44,13 +44,13 @@ def put_free(
 ) -> Put:
     """Put a document under its name, or under the next free one. `policy` is as in `decided`."""
     rule = required(deps, context, KB_PUT, policy)
-    name, sha256 = write_once.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
+    name, sha256 = write_once.put_first(deps.kb, kb_ids.names_for(kb_id, sha256_hex(data)), data)
     return Put(kb_id=name, sha256=sha256, data=data, rule=rule)
 
 
 def put_by_digest(deps: Deps, done: Put) -> Put:
     """Put a document under the name with its digest, which no other document can have (fn_action_note)."""
-    *_, name = kb_folder.names_for(done.kb_id, done.sha256)
+    *_, name = kb_ids.names_for(done.kb_id, done.sha256)
     write_once.put(deps.kb, name, done.data)
     return replace(done, kb_id=name)
 

@@ -15,7 +15,7 @@ from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.catalogue import Gate, State
 from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.messages import GateInput, GateOutcome, GateStatus
 from cutter.policy.command import operations_at
 from cutter.policy.rules import Permit
@@ -146,7 +146,7 @@ def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | G
 def report_id(attempt: tx.Attempt, report: GateReport) -> str:
     pins = {**attempt.pins, **report.pins}
     run = replace(attempt.run, docprefix=attempt.run.docprefix or report.pins.get("docprefix"))
-    return kb_folder.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
+    return kb_ids.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
 
 
 def _in_transaction(

@@ -26,7 +26,7 @@ from cutter.domain.next_step import next_step
 from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState, void_state
 from cutter.errors import Conflict, CutterError, PolicyDenied
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.marking import PROFILES
 from cutter.messages import (
     NOT_SO,
@@ -148,7 +148,7 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
         pins = state_json(sidecar)["context_pins"]
         aside = quarantined(connection, run)
         folder = folder_of(run, pins.get("content_sha256"))
-        kb_id = kb_folder.stop_report(folder, day_of(run).date(), number=number, quarantined=aside)
+        kb_id = kb_ids.stop_report(folder, day_of(run).date(), number=number, quarantined=aside)
         epoch = IN_FORCE.first(connection)
         route = StopRoute(
             sidecar=sidecar, gate=input.gate, reason=input.reason, kb_id=kb_id, number=number,

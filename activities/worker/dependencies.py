@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.errors import ProgrammingError
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.settings import Settings
 from cutter.storage.pools import SCRATCH, Pool, open_pool
 
@@ -85,7 +85,7 @@ def folder_of(run: RunRecord, content_sha256: str | None) -> str:
     """The run's folder in the knowledge base. A run that has pinned nothing has a folder under its run id."""
     if not run.docprefix or not content_sha256:
         return f"knowledge/dev/runs/{run.run_id}"
-    return kb_folder.run_folder(run.docprefix, content_sha256, day_of(run).date(), run.run_id)
+    return kb_ids.run_folder(run.docprefix, content_sha256, day_of(run).date(), run.run_id)
 
 
 def day_of(run: RunRecord) -> datetime:
