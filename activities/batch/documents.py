@@ -87,9 +87,7 @@ def report_of(connection: Connection, view: BatchView, summary: Summary) -> str:
 
 
 def _put(connection: Connection, batch_id: str, kind: str, subject: str, body: str, named: Callable[[int], str]) -> str:
-    """Record the document and return its KB id. If the newest document of its kind has the same text, that document's
-    id is returned, so that repeated looks at a batch add nothing.
-    """
+    """Record the document and return its KB id, or that of the newest one if it has the same text."""
     asked = {"batch_id": batch_id, "kind": kind, "subject": subject}
     before = BEFORE.one(connection, asked)
     if before.kb_id is not None and before.body == body:
@@ -105,9 +103,7 @@ log = structlog.get_logger()
 
 
 def project_batch(deps: Deps, batch_id: str, view: BatchView | None = None) -> tuple[Path, bool]:
-    """Write the folder. Returns its path, and whether it holds the registered queue.yaml. `view` is a view of a moment
-    ago, and saves the reading of a large batch's items.
-    """
+    """Write the folder. Returns its path, and whether it holds the registered queue.yaml. `view` saves a reading."""
     settings = deps.settings
     with translated(), deps.pool(Role.READ).connection() as connection:
         contents, queue_sha256 = batch_folder.read_contents(connection, batch_id, view)

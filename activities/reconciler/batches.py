@@ -84,9 +84,7 @@ class HeldRun(ExaminedRun):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostBatch:
-    """A batch that has something left to do, and had no open workflow or a paused one. `next` is the command that
-    continues it, or that shows how it continues.
-    """
+    """A batch that has something left to do and no running workflow. `next` continues it, or shows how it continues."""
 
     batch_id: str
     state: str

@@ -235,9 +235,7 @@ MARKED_BY = records("marked_by", MarkedBy)
 
 
 def quarantined(connection: Connection, run: RunRecord) -> bool:
-    """True for a run of a batch that sets failed documents aside. Then the entry in the quarantine queue is the only
-    document about its failure.
-    """
+    """True for a run of a batch that sets failed documents aside: its queue entry is the only document about it."""
     state = RunState(run.state)
     if run.batch_id is None or state.on_order or state.voided:
         return False

@@ -35,9 +35,7 @@ HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halt:
-    """A halt: the batch starts nothing more. `kind` is the reason in one word, `reason` in a sentence. `document_id`
-    names the document that caused the halt, if one did.
-    """
+    """A halt: the batch starts nothing more. `kind` is the reason in one word. `document_id` caused it, if one did."""
 
     kind: str
     reason: str

@@ -262,9 +262,7 @@ def is_named_for_the_night(file: str) -> bool:
 
 
 def queue_of(pattern: bytes, when: datetime) -> bytes:
-    """The pattern's bytes with a batch id of this minute, a UUID of version 7, in place of the pattern's own. `when` is
-    in UTC. Raises QueueRefused or InvalidInput.
-    """
+    """The pattern with a batch id of this minute (UTC) in place of its own. Raises QueueRefused or InvalidInput."""
     load_queue(pattern, items_max=QUEUE_ITEMS_MAX)
     minute = when.replace(second=0, microsecond=0)
     drawn = sha256_hex(pattern + minute.isoformat().encode())
