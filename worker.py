@@ -28,16 +28,13 @@ from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, Wo
 from activities.outbox import publish_report
 from activities.reconciler.runs import reconciler
 from activities.registry import build_activities, build_batch_activities
-from activities.worker import allocator, health_server
-from activities.worker.batch_wake import waking
-from activities.worker.batch_watch import Watches
+from activities.worker.batch_watch import Watches, waking
 from activities.worker.dependencies import ROLES_OF, Deps, open_pools
 from activities.worker.history_digest import freezing
-from activities.worker.metrics import Gauges
+from activities.worker.process import give_back, limit_arenas, running, signer_of
 from activities.worker.readiness import Readiness
-from activities.worker.shutdown import running
-from activities.worker.signing_key import signer_of
-from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
+from activities.worker.readiness import serving as serving_probes
+from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Gauges, Presence
 from cutter import __version__, gpg, limits, settings
 from cutter.build import build_id
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
@@ -97,10 +94,7 @@ def make_worker(
     cached_workflows: int = limits.WORKFLOWS_CACHED,
     interceptors: Sequence[Interceptor] = (),
 ) -> Worker:
-    """The worker of one role on its task queue.
-
-    If `cached_workflows` is 0, each task replays its workflow from the beginning.
-    """
+    """The worker of one role on its task queue. With 0 `cached_workflows`, each task replays its workflow."""
     return Worker(
         client,
         identity=deps.worker,
@@ -126,10 +120,7 @@ def make_worker(
 def make_batch_worker(
     client: Client, deps: Deps, executor: ThreadPoolExecutor, *, interceptors: Sequence[Interceptor] = ()
 ) -> Worker:
-    """The worker for activities of batches, in the process of the cutter role.
-
-    So a waiting batch takes no gate's slot.
-    """
+    """The worker for activities of batches in the cutter process, so that a waiting batch takes no gate's slot."""
     return Worker(
         client,
         identity=deps.worker,
@@ -148,10 +139,7 @@ def make_batch_worker(
 async def serving(
     client: Client, deps: Deps, *, interceptors: Sequence[Interceptor] = (), **changed: Any
 ) -> AsyncIterator[Presence]:
-    """Serve all task queues of a role until the block ends. Then take no new work and finish the running work.
-
-    `make_worker` explains `changed`.
-    """
+    """Serve the task queues of a role during the block, then finish the running work. `changed`: see `make_worker`."""
     loop = asyncio.get_running_loop()
     deps = replace(
         deps, history=freezing(client, loop), reconcile_once=reconciler(client, deps, loop),
@@ -225,7 +213,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     _on_signals(stopping.set)
     probe = partial(preflight, config, frozenset({OF_WORKER[role]}))
     readiness = Readiness(probe, stopping, partial(_say_waiting, config, role))
-    async with health_server.serving(config, role, readiness) as probes:
+    async with serving_probes(config, role, readiness) as probes:
         if not await _passed(config, role, readiness, identity):
             return
         deps = build_deps(config, role, identity)
@@ -249,9 +237,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
 
 
 async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str) -> bool:
-    """True after a preflight has passed. Until then the worker's heartbeats say why it does not serve. False if the
-    worker was stopped before.
-    """
+    """True after a preflight has passed, False if the worker was stopped before. Heartbeats say why it waits."""
     await readiness.look()
     if not readiness.failed:
         return True
@@ -268,14 +254,11 @@ async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readin
 async def _give_memory_back() -> NoReturn:
     while True:
         await asyncio.sleep(limits.GIVE_BACK_SECONDS)
-        await asyncio.to_thread(allocator.give_back)
+        await asyncio.to_thread(give_back)
 
 
 def leave_out_of_collections() -> None:
-    """Let no later garbage collection visit the objects of the start, which live as long as the process.
-
-    There are more than 100,000 of them, so that each full collection took more than 50 ms of CPU.
-    """
+    """Let garbage collections skip the 100,000 objects of the start, which would cost each full one 50 ms of CPU."""
     gc.collect()
     gc.freeze()
 
@@ -306,7 +289,7 @@ def main() -> int:
         "--role", required=True, type=WorkerRole, choices=list(WorkerRole), help="cutter, exec or verify"
     )
     role = parser.parse_args().role
-    allocator.limit_arenas()
+    limit_arenas()
     try:
         asyncio.run(run(settings.load(), role))
     except CutterError as problem:
@@ -316,10 +299,7 @@ def main() -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process with this exit code, without the interpreter's own exit.
-
-    After the use of a Temporal client, the interpreter's exit can abort, and then the exit code would be wrong.
-    """
+    """End the process with this code. The interpreter's own exit can abort after the use of a Temporal client."""
     gpg.remove_folders()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # The disk may be full.

@@ -25,8 +25,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.markdown import prose
 from cutter.domain.task_priority import Urgency
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
-from cutter.kb.sets import listing_sha256, set_names
-from cutter.kb.store import Store
+from cutter.kb.store import Store, listing_sha256, set_names
 from cutter.kb.write_once import put
 from cutter.messages import BatchInput, BatchResult
 from cutter.projections import run_folder

@@ -20,7 +20,7 @@ from temporalio.client import Client
 
 from activities.outbox import publish
 from activities.reconciler import batches as reconcile_batches
-from activities.reconciler.report import (
+from activities.reconciler.batches import (
     DifferingRun,
     Drained,
     ExaminedRun,
@@ -33,7 +33,7 @@ from activities.reconciler.report import (
     ToldRun,
 )
 from activities.run.approval_requests import resume_run
-from activities.run.escalate import escalate
+from activities.run.course import escalate
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.catalogue import Role
@@ -56,10 +56,8 @@ NO_REASON = "no reason given"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRun(StepFacts):
-    """A run that has not ended, with what decides how it is reconciled.
-
-    `kind` and `stop_reason` come from the stop latch. `resume_agreed` says that enough people approved a run that the
-    policy has stopped.
+    """A run that has not ended. `kind` and `stop_reason` come from the stop latch. `resume_agreed`: enough people
+    approved a run that the policy has stopped.
     """
 
     batch_id: str | None
@@ -108,9 +106,7 @@ class Reconciliation:
 
 
 def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
-    """Do the same as `cutter reconcile`. The activity is idempotent, decides nothing about a run, and never touches a
-    run whose workflow is open.
-    """
+    """Do the same as `cutter reconcile`. This is idempotent, and touches no run whose workflow is open."""
     del input  # a stranger may schedule this activity with any input
     if deps.reconcile_once is None:
         raise ProgrammingError("this process has no Temporal client to look with")
@@ -118,9 +114,7 @@ def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
 
 
 def reconciler(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:
-    """The function that the activity's thread calls. It asks Temporal on the worker's own event loop. Raises
-    Unavailable.
-    """
+    """What the activity's thread calls. It asks Temporal on the worker's event loop. Raises Unavailable."""
 
     def reconcile_once() -> Reconciled:
         drained = drain(deps)
@@ -214,10 +208,8 @@ async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
 
 
 async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> tuple[Kind, ExaminedRun]:
-    """Leave an open workflow alone with four exceptions.
-
-    It does not know of a latched stop, enough people approved, somebody paused it in Temporal, or it waits for the end
-    of an outage that PostgreSQL has not recorded.
+    """Leave an open workflow alone, unless it does not know of a latched stop, enough people approved, somebody paused
+    it in Temporal, or it waits out an unrecorded outage.
     """
     hold = execution.hold
     if hold is not None and not run.stopped:

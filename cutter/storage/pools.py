@@ -11,15 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import psycopg
-from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool
 
 from cutter import limits
 from cutter.catalogue import Role
-from cutter.domain import recorded_values
 from cutter.settings import Settings, dsn
 from cutter.storage.faults import pooled, translated
 from cutter.storage.records import Rows, answer, values
@@ -83,11 +80,7 @@ CONNECTIONS_MIN = 5
 
 
 class _Session(psycopg.Connection[tuple[object, ...]]):
-    """A connection whose pipelines end with a Sync, and that reads every JSON value of PostgreSQL."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        set_json_loads(recorded_values.loads, self)
+    """A connection whose pipelines end with a Sync."""
 
     @contextmanager
     def pipeline(self) -> Iterator[psycopg.Pipeline]:

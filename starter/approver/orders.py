@@ -19,8 +19,8 @@ from temporalio.service import RPCError
 from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.statement import Statement
-from cutter.batch import documents, resume_plan
-from cutter.batch.resume_plan import UnsignedFailure
+from cutter.batch import documents, ways
+from cutter.batch.ways import UnsignedFailure
 from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
 from cutter.domain.run_record import RunRecord, RunSidecar
@@ -224,7 +224,7 @@ def include(settings: Settings, batch_id: str, keys: Keys, *, only: Sequence[str
     view = batches.view(settings, batch_id)
     failed = [
         unsigned_failure
-        for unsigned_failure in resume_plan.unsigned_failures(view)
+        for unsigned_failure in ways.unsigned_failures(view)
         if not only or unsigned_failure.document_id in only
     ]
     others = sorted(set(only) - {failure.document_id for failure in failed})

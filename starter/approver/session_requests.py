@@ -23,8 +23,7 @@ from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
 from cutter.gpg_status import Outcome
 from cutter.kb.ids import signature_of
-from cutter.kb.sets import set_names
-from cutter.kb.store import Store
+from cutter.kb.store import Store, set_names
 from cutter.settings import Settings
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session

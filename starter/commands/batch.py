@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 
 from cutter import limits
-from cutter.batch import nightly_queue, plan, resume_plan
+from cutter.batch import plan, ways
+from cutter.batch.queue import is_named_for_the_night, queue_of
 from cutter.batch.view import FailurePolicy
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
@@ -75,7 +76,7 @@ def batch(
                        overnight=night, skip_completed=skip_completed or nightly)  # fmt: skip
     data = batches.read_queue(queue)
     if nightly:
-        data = nightly_queue.queue_of(data, datetime.now(UTC))
+        data = queue_of(data, datetime.now(UTC))
     if check:
         _check(settings, data, options, by_name=by_name, as_json=as_json)
         return
@@ -89,7 +90,7 @@ def batch(
         view = batches.view(settings, answer["batch_id"])
         kept_out = [item.document_id for item in view.items if item.kept_out]
         with session(settings, Role.OPERATOR) as connection:
-            needed = resume_plan.unsigned_failures(view) + batch_rows.failed_runs(connection, kept_out)
+            needed = ways.unsigned_failures(view) + batch_rows.failed_runs(connection, kept_out)
         answer |= {"needs_signature": [asdict(failure) for failure in needed]} if needed else {}
     outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)
 
@@ -98,7 +99,7 @@ def _night(queue: Path, overnight: bool | None, *, strict: bool) -> tuple[bool, 
     """Whether the batch runs overnight, and whether only the name of its file says so."""
     if overnight is not None:
         return overnight, False
-    by_name = nightly_queue.is_named_for_the_night(queue.name)
+    by_name = is_named_for_the_night(queue.name)
     if by_name and strict:
         raise InvalidInput(
             f"{queue.name} is an overnight queue by its name, and a night sets failed documents aside: add "
@@ -165,7 +166,7 @@ def _started(settings: Settings, batch_id: str, data: bytes, beside: Path | None
         hard_cap_minutes=view.batch.hard_cap_seconds / 60,
     )  # fmt: skip
     runs_as = _runs_as(options, by_name=by_name)
-    if not resume_plan.moves(view):
+    if not ways.moves(view):
         return {**runs_as, "note": resting(view)}
     batches.keep_queue(settings, batch_id, data)
     uploaded: dict[str, int] = {}

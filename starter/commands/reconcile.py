@@ -30,7 +30,7 @@ from activities.reconciler import runs as reconciler_runs
 from activities.reconciler.runs import Reconciliation
 from activities.worker.batch_watch import Watches
 from activities.worker.dependencies import Deps
-from activities.worker.signing_key import Signer
+from activities.worker.process import Signer
 from cutter import __version__, limits
 from cutter import log_lines as logs
 from cutter.catalogue import Role, WorkerRole

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from cutter.batch import resume_plan
+from cutter.batch import ways
 from cutter.batch.view import BatchView
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
@@ -33,7 +33,7 @@ def resume_batch(
     settings = load()
     view = batches.view(settings, batch_id)
     answer: dict[str, Any] = {"batch_id": batch_id}
-    if approval_set is not None and (resume_plan.moves(view) or any(item.failed for item in view.items)):
+    if approval_set is not None and (ways.moves(view) or any(item.failed for item in view.items)):
         folder, listing = batches.upload_set(settings, batch_id, approval_set)
         answer |= {"folder": folder, **hand_over(settings, view, folder, listing).as_json()}
     else:
@@ -44,7 +44,7 @@ def resume_batch(
 
 async def _resumed(settings: Settings, view: BatchView) -> list[str]:
     """Resume each document whose workflow was terminated or lost, and return their ids."""
-    lost = resume_plan.interrupted(view)
+    lost = ways.interrupted(view)
     if not lost:
         return []
     client = await connect(settings)

@@ -774,16 +774,16 @@ TABLES = (
         "worker.py", "acceptance/cli/test_workers.py",
         ("a start that failed and says nothing", "exits.push_async_callback(presence.say, SHUTDOWN)", "pass",
          "::test_a_build_that_cannot_serve_says_that_it_leaves"),
-        ("a worker that keeps unused memory", "        await asyncio.to_thread(allocator.give_back)", "        pass",
+        ("a worker that keeps unused memory", "        await asyncio.to_thread(give_back)", "        pass",
          "::test_a_worker_gives_unused_memory_back_while_it_serves"),
     ),
     *_of(
         "worker.py", "acceptance/test_worker_memory.py",
-        ("an arena for each thread", "    allocator.limit_arenas()\n", "",
+        ("an arena for each thread", "    limit_arenas()\n", "",
          "::test_the_threads_of_a_worker_share_a_few_arenas"),
     ),
     *_of(
-        "activities/worker/allocator.py", "acceptance/test_worker_memory.py",
+        "activities/worker/process.py", "acceptance/test_worker_memory.py",
         ("free pages that a worker keeps", "        trim(0)", "        pass",
          "::test_free_pages_between_used_ones_go_back_to_the_system"),
     ),
@@ -958,7 +958,7 @@ BATCHES = (
          "::test_drafts_are_withdrawn_before_a_document_is_cut_again"),
     ),
     *_of(
-        "cutter/batch/resume_plan.py", "unit/batch/test_ways.py",
+        "cutter/batch/ways.py", "unit/batch/test_ways.py",
         ("a busy document, asked again and again", " and not item.open_run", "",
          "::test_what_another_run_holds_up_is_not_asked_again_before_that_run_has_ended"),
     ),
@@ -1441,7 +1441,7 @@ RULES = (
          "::test_a_policy_that_comes_while_a_request_is_made_counts_for_its_document"),
     ),
     *_of(
-        "activities/gates/evidence_bundle.py", "integration/policy/test_policy_on_the_real_path.py",
+        "activities/gates/closeout.py", "integration/policy/test_policy_on_the_real_path.py",
         ("a policy that came before a closeout was open", "effect_policy.read(opened.row(effect_policy.TEXT))",
          "opened.attempt.policy",
          "::test_a_policy_that_comes_before_a_closeout_is_open_counts_for_its_evidence"),
@@ -1614,7 +1614,7 @@ EVIDENCE = (
          "::test_names_are_confined"),
     ),
     *_of(
-        "cutter/kb/local.py", "unit/kb/test_kb_store.py",
+        "cutter/kb/objects.py", "unit/kb/test_kb_store.py",
         ("a link out of the store", "_FILE = os.O_RDONLY | os.O_NOFOLLOW |", "_FILE = os.O_RDONLY |",
          "::test_a_link_out_of_the_store_is_not_followed"),
         ("a pipe for a document", "if not stat.S_ISREG(os.fstat(handle).st_mode):", "if False:",
@@ -1789,7 +1789,7 @@ ROWS = (
          "::test_no_bundle_holds_another_signature_than_the_judged_one"),
     ),
     *_of(
-        "activities/gates/evidence_bundle.py", _FACTS,
+        "activities/gates/closeout.py", _FACTS,
         ("a bundle that fails its own check", "    if not failures:\n        return ()\n",
          "    return ()\n", "::test_a_resume_without_a_good_signature_waits_for_a_signed_one"),
         ("a resume that was signed for another failure", 'if failures in str(last["reason"]) and', "if",
@@ -1848,7 +1848,7 @@ ROWS = (
          "except ZeroDivisionError as problem:", "::test_a_gpg_without_an_answer_is_an_outage_and_no_failure"),
     ),
     *_of(
-        "activities/gates/evidence_bundle.py", _FACTS,
+        "activities/gates/closeout.py", _FACTS,
         ("a gpg without an answer", "if any(offline.NO_ANSWER in failure for failure in failures):", "if False:",
          "::test_a_gpg_without_an_answer_is_an_outage_and_no_failure"),
     ),

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
-from activities.run.begin import begin_run
+from activities.run.course import begin_run
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import sources
 from cutter.approvals import approver_store, schema

@@ -19,8 +19,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
 from activities.reconciler import runs as reconciler_runs
-from activities.reconciler.report import Kind
-from activities.worker.shutdown import running
+from activities.reconciler.batches import Kind
+from activities.worker.process import running
 from cutter import limits
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.errors import Refused
