@@ -35,8 +35,7 @@ from cutter.storage import batch_views, likely_names
 from cutter.storage.pools import session
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
-from temporal import foreign_workflows as foreign
-from temporal import names
+from temporal import executions, names
 from temporal.client import connect as connect_to_temporal
 from temporal.client import unanswered
 
@@ -135,7 +134,7 @@ async def start(client: Client, batch_id: str, starter: str, *, adopt: bool = Tr
     """The batch's workflow, started now or already open. It looks at the batch once more before it closes. With `adopt`
     a new execution first opens the workflows of all open documents that have lost theirs.
     """
-    await foreign.ours_open(client, names.batch_workflow_id(batch_id))
+    await executions.ours_open(client, names.batch_workflow_id(batch_id))
     try:
         return await client.start_workflow(**_started(batch_id, starter, adopt=adopt), start_signal="look")
     except RPCError as problem:
@@ -162,7 +161,7 @@ async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str
 
     If the batch's workflow has ended, start it again for the update. Raises Conflict if it refused the update.
     """
-    await foreign.ours_open(client, names.batch_workflow_id(batch_id))
+    await executions.ours_open(client, names.batch_workflow_id(batch_id))
     arguments = _started(batch_id, starter)
     operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
     try:

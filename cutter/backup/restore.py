@@ -18,12 +18,10 @@ import psycopg
 from cutter import limits
 from cutter.backup import rows
 from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
-from cutter.backup.decryption import Reader, damaged, decryption_key, undecrypted
-from cutter.backup.keyring import home_of_backups
+from cutter.backup.encryption import Reader, damaged, decryption_key, home_of_backups, undecrypted
 from cutter.backup.pipeline import Deadline, Pipeline, Stage
-from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport, from_json
+from cutter.backup.record import TABLES, BackupRecord, BackupRefusal, RefusalCode, RestoreReport, from_json
 from cutter.backup.rows import ContentRefused, Digests
-from cutter.backup.tables import TABLES
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.kb.store import Store

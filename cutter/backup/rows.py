@@ -19,8 +19,7 @@ from psycopg.errors import InvalidSchemaName, UndefinedTable
 from psycopg.rows import class_row
 
 from cutter import limits
-from cutter.backup.record import RECORD_VERSION
-from cutter.backup.tables import TABLES
+from cutter.backup.record import RECORD_VERSION, TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.errors import Unavailable
 from cutter.storage.faults import translate

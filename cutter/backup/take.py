@@ -15,8 +15,7 @@ from psycopg.pq import TransactionStatus
 
 from cutter.backup import rows
 from cutter.backup.artifacts import open_store
-from cutter.backup.ciphertext import write_artifact
-from cutter.backup.keyring import find_recipient, home_of_backups, pinned
+from cutter.backup.encryption import find_recipient, home_of_backups, pinned, write_artifact
 from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode
 from cutter.domain.restore_point import RestorePoint

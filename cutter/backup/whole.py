@@ -17,9 +17,17 @@ import psycopg
 
 from cutter import limits
 from cutter.backup.artifacts import chunks, open_store
-from cutter.backup.ciphertext import refused_key, require_success, write_sealed, wrong_recipient
-from cutter.backup.decryption import Reader, decryption_key
-from cutter.backup.keyring import find_recipient, home_of_backups, pinned
+from cutter.backup.encryption import (
+    Reader,
+    decryption_key,
+    find_recipient,
+    home_of_backups,
+    pinned,
+    refused_key,
+    require_success,
+    write_sealed,
+    wrong_recipient,
+)
 from cutter.backup.pipeline import Deadline, Pipeline, Stage
 from cutter.backup.record import BackupRefusal
 from cutter.errors import Refused, Unavailable

@@ -24,8 +24,9 @@ from cutter.catalogue import Role
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
-from cutter.stack import postgres, records
-from cutter.stack.ports import LOOPBACK
+from cutter.stack import postgres, supervisor
+from cutter.stack.addresses import LOOPBACK
+from cutter.stack.postgres_programs import pg_bin
 from cutter.storage import runs as run_rows
 from cutter.storage.backups import LISTED, NEWEST
 from cutter.storage.pools import SCRATCH, open_pool, session
@@ -179,13 +180,13 @@ def _embedded(settings: Settings) -> postgres.Cluster:
     if settings.database_url is not None:
         raise InvalidInput("CUTTER_DATABASE_URL: only a local stack is dumped; see docs/runbooks/point-in-time.md")
     cluster = postgres.ensure_cluster(settings.state)
-    records.remember(settings.state, postgres.service(cluster))
+    supervisor.remember(settings.state, postgres.service(cluster))
     return cluster
 
 
 def _server(cluster: postgres.Cluster) -> whole.Server:
     return whole.Server(
-        host=LOOPBACK, port=cluster.port, user=cluster.superuser, password=cluster.password, program=postgres.pg_bin
+        host=LOOPBACK, port=cluster.port, user=cluster.superuser, password=cluster.password, program=pg_bin
     )
 
 

@@ -8,7 +8,7 @@ import sys
 
 from cutter.errors import InvalidInput
 from cutter.settings import load
-from cutter.stack.ports import LOOPBACK
+from cutter.stack.addresses import LOOPBACK
 from starter.commands.options import Host, Port
 from starter.console.terminal import AsJson, fields, show
 

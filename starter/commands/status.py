@@ -88,7 +88,7 @@ def status(
         run_id = run_rows.run_id_of(settings, run)
     except NotFound:
         # Temporal's client is imported only here, because the import is slow and only a name without a run needs it.
-        run_id = str(importlib.import_module("temporal.foreign_workflows").run_id_of(settings, run))
+        run_id = str(importlib.import_module("temporal.executions").run_id_of(settings, run))
     follow(
         lambda: view_of(settings, run_id), render_run, lines_of_run, lambda view: view.ended_utc is not None,
         watch=watch, as_json=as_json,

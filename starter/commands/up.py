@@ -18,10 +18,10 @@ from cutter.errors import Refused, Unavailable
 from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
-from cutter.stack import postgres, processes, records, supervisor, temporal, temporal_server, workers
+from cutter.stack import postgres, processes, supervisor, temporal, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.stack.processes import last_line
-from cutter.stack.records import Service
+from cutter.stack.supervisor import Service
 from cutter.storage import effect_policy
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
@@ -86,7 +86,7 @@ def down(
     with progress("stopping") as status:
         stopped = stop(settings, status, drain=drain)
         demo = settings.model_copy(update={"state_dir": settings.state / DEMO})
-        if records.read(demo.state):
+        if supervisor.read(demo.state):
             stopped += [f"the demo's {name}" for name in stop(demo, status)]
     sentence = f"stopped: {', '.join(stopped)}" if stopped else f"nothing was running in {settings.state}"
     show(
@@ -163,7 +163,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
             status("starting PostgreSQL")
             cluster = postgres.ensure_cluster(state_dir)
             services.append(postgres.service(cluster))
-            records.remember(state_dir, services[-1])  # so that `down` knows that `up` started it
+            supervisor.remember(state_dir, services[-1])  # so that `down` knows that `up` started it
             postgres.bootstrap(cluster, settings.secrets)
         status("migrating the database")
         migrate(settings)
@@ -199,14 +199,14 @@ def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> An
         except Unavailable as problem:
             waited = monotonic() - began
             if problem.what != "temporal" or waited > limits.TEMPORAL_START_SECONDS:
-                log, tail = temporal_server.log_file(settings.state), ""
+                log, tail = temporal.log_file(settings.state), ""
                 if problem.what == "temporal" and log.exists():
                     tail = f"; its log says: {last_line(log)} (whole log: {log})"
                 unavailable = Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code)
                 raise unavailable.leads_to(problem.then) from None
             if not restarted and waited > limits.TEMPORAL_START_SECONDS / 2:
                 restarted = True
-                temporal_server.stop_server(settings.state)
+                temporal.stop_server(settings.state)
                 _start_temporal(settings, status)
             status("waiting for Temporal to answer")
             # The time between two questions to a Temporal server that does not answer yet.
@@ -222,13 +222,13 @@ def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
         status("stopping the workers")
         stopped = workers.stop_workers(state_dir, drain=drain)
         status("stopping Temporal")
-        if temporal_server.stop_server(state_dir):
-            stopped.append(temporal_server.NAME)
+        if temporal.stop_server(state_dir):
+            stopped.append(temporal.NAME)
         status("stopping PostgreSQL")
-        if postgres.NAME in records.read(state_dir):
+        if postgres.NAME in supervisor.read(state_dir):
             if postgres.stop_cluster(state_dir):
                 stopped.append(postgres.NAME)
-            records.forget(state_dir, postgres.NAME)
+            supervisor.forget(state_dir, postgres.NAME)
         processes.stop_agents(state_dir)
         return stopped
 
@@ -239,4 +239,4 @@ def _start_temporal(settings: Settings, status: Say) -> list[Service]:
     if server.address is not None:
         return []
     status("starting Temporal")
-    return [temporal_server.ensure_server(settings, server)]
+    return [temporal.ensure_server(settings, server)]

@@ -13,8 +13,7 @@ from tempfile import TemporaryDirectory
 
 from cutter.errors import NotFound, Refused
 from cutter.gpg import Gpg
-from cutter.stack.key_homes import HOMES, PIN
-from cutter.stack.workers import database_roles
+from cutter.stack.workers import HOMES, PIN, database_roles
 from cutter.storage import private
 
 SECRET_BYTES = 32

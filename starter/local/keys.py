@@ -8,7 +8,7 @@ from cutter.errors import Refused
 from cutter.gpg import Gpg
 from cutter.preflight.database import is_elsewhere
 from cutter.settings import Settings
-from cutter.stack.key_homes import HOMES
+from cutter.stack.workers import HOMES
 
 
 def refuse_elsewhere(settings: Settings) -> None:

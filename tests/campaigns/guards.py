@@ -1915,10 +1915,10 @@ ROWS = (
 
 OUTSIDE = (
     *_of(
-        "cutter/stack/temporal_server.py", "unit/stack/test_temporal_resolution.py",
+        "cutter/stack/temporal.py", "unit/stack/test_temporal_resolution.py",
         ("web pages at the HTTP API", """    'frontend.httpAllowedHosts=["closed.invalid"]',\n""", "",
          "::test_the_servers_http_port_is_closed_to_web_pages"),
-        ("web pages at the Web UI", "ui_ip = ports.own_address(folder / UI_IP)", "ui_ip = ports.LOOPBACK",
+        ("web pages at the Web UI", "ui_ip = addresses.own_address(folder / UI_IP)", "ui_ip = addresses.LOOPBACK",
          "campaigns/test_web_pages.py::test_no_web_page_reaches_the_local_temporal_server"),
         ("news that the Web UI fetches", '["--ui-disable-news-fetch"] if fetches_news else []', "[]",
          "::test_a_web_ui_that_fetches_news_is_told_not_to"),
@@ -1954,7 +1954,7 @@ OUTSIDE = (
          "::test_a_file_that_was_open_to_others_is_closed_when_it_is_written_again"),
     ),
     *_of(
-        "temporal/foreign_workflows.py", "acceptance/cli/test_foreign_workflows.py",
+        "temporal/executions.py", "acceptance/cli/test_foreign_workflows.py",
         ("a stranger's workflow under our id", "    if stranger is not None:\n", "    if False:\n",
          "::test_a_batchs_id_that_a_stranger_uses_is_refused_with_the_command"),
     ),
@@ -2134,7 +2134,7 @@ RESTORE_POINTS = (
          "::test_a_record_with_a_malformed_restore_point_is_refused"),
     ),
     *_of(
-        "cutter/preflight/restore_points.py", _POINTS,
+        "cutter/preflight/database.py", _POINTS,
         ("a worker whose every backup would fail", "bad if problem.lasting else warned", "warned",
          "::test_without_an_archive_the_gate_fails_with_the_remedy"),
     ),
@@ -2177,7 +2177,7 @@ BACKUPS = (
          "::test_a_restore_does_not_touch_a_database_that_holds_a_table"),
     ),
     *_of(
-        "cutter/backup/ciphertext.py", _TAKE,
+        "cutter/backup/encryption.py", _TAKE,
         ("a ciphertext for another key", "named[0] in recipient.encryption_key_ids", "True",
          "::test_a_second_recipient_is_refused"),
     ),
@@ -2248,7 +2248,7 @@ HOSTS = (
          "::test_a_probe_that_raises_is_a_failed_check_and_the_next_ones_are_made"),
     ),
     *_of(
-        "cutter/preflight/stores.py", _FILES,
+        "cutter/preflight/files.py", _FILES,
         ("a store that answers with other bytes", "    if objects.read(name, len(BODY)) != BODY:", "    if False:",
          "::test_a_store_that_answers_with_other_bytes_fails"),
     ),

@@ -13,7 +13,7 @@ import pytest
 
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.settings import Settings
-from cutter.stack import key_homes, workers
+from cutter.stack import workers
 from starter.command_table import COMMANDS
 from starter.local import deployment_keys
 from starter.local.deployment_keys import KeyRole
@@ -59,7 +59,7 @@ def test_a_worker_s_credentials_are_all_that_its_key_needs(worker: WorkerRole, t
     """The files of a unit's credentials make the worker's home, and no other worker's."""
     (step,) = lines(unit_of(worker))["ExecStartPre"]
     role = KeyRole(re.fullmatch(r"/opt/cutter/bin/cutter keys import --role (\w+) %d", step)[1])  # type: ignore[index]
-    assert role == key_homes.HOMES[worker]
+    assert role == workers.HOMES[worker]
     for each in (KeyRole.EXECUTOR, KeyRole.VERIFIER, KeyRole.BACKUP):
         deployment_keys.make(each, tmp_path / "made", expire="1d")
     handed = tmp_path / "handed"
@@ -69,7 +69,7 @@ def test_a_worker_s_credentials_are_all_that_its_key_needs(worker: WorkerRole, t
             shutil.copy(tmp_path / "made" / name, handed)
     with short_folder() as homes:
         deployment_keys.install(role, handed, homes, tmp_path / "secrets")
-        assert key_homes.foreign(homes, worker) == []
+        assert workers.foreign(homes, worker) == []
         subprocess.run(["gpgconf", "--homedir", str(homes / role), "--kill", "all"], check=True)
 
 

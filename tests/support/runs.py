@@ -30,7 +30,7 @@ from cutter.gpg import Gpg
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings, load
-from cutter.stack import key_homes
+from cutter.stack import workers
 from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import approvers
@@ -196,7 +196,7 @@ def _of_role(settings: Settings, folder: Path, role: WorkerRole) -> Settings:
     for database_role in ROLES_OF[role]:
         shutil.copy2(settings.secrets / f"{database_role.value}.password", secrets)
     keys = folder / f"keys-{role.value}"
-    key_homes.hand_over(settings.keys, keys, role)
+    workers.hand_over(settings.keys, keys, role)
     return settings.model_copy(update={"secrets_dir": secrets, "keys_dir": keys})
 
 

@@ -29,7 +29,7 @@ from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
 from cutter.preflight.checks import RUNS
 from cutter.projections.transitions_file import check
-from cutter.stack import ports
+from cutter.stack import addresses
 from starter.approver import orders
 from starter.commands import run as orchestrate
 from starter.commands import status
@@ -289,7 +289,7 @@ async def test_a_resume_reaches_an_approved_run_in_an_outage_although_no_exec_wo
 async def test_workers_whose_log_cannot_be_written_go_on_and_record_why_they_stop(stack: Stack) -> None:
     """Each line of the log fails as it does on a full disk."""
     with Path("/dev/full").open("w") as full:
-        folder, port = stack.settings.state / "own-approvers", ports.free()
+        folder, port = stack.settings.state / "own-approvers", addresses.free()
         shutil.copytree(stack.settings.approvers, folder)
         own = {"CUTTER_APPROVERS_DIR": str(folder), "CUTTER_HEALTH_PORT": str(port)}
         async with stack.workers(WorkerRole.EXEC, WorkerRole.VERIFY):

@@ -19,7 +19,7 @@ from cutter.errors import Refused
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
-from cutter.stack import ports
+from cutter.stack import addresses
 from cutter.storage.pools import session
 from starter.commands import search_attributes
 from starter.local import doctor_checks
@@ -133,7 +133,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
     obstacle = stack.settings.state / "not-a-folder"
     obstacle.write_text("x")
     run = await stack.start()
-    port = ports.free()
+    port = addresses.free()
     async with worker_process(
         stack, WorkerRole.CUTTER, CUTTER_KB_URL=(obstacle / "kb").as_uri(), CUTTER_HEALTH_PORT=str(port)
     ) as process:

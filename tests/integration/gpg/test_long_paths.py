@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cutter import gpg as gpg_module
-from cutter.backup.keyring import home_of_backups
+from cutter.backup.encryption import home_of_backups
 from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
 from cutter.gpg import Gpg, find_binary

@@ -12,7 +12,7 @@ import pytest
 from cutter.backup.artifacts import open_store
 from cutter.domain.digests import sha256_hex
 from cutter.kb import write_once
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from tests.support import runs
 from tests.support.database import Database
 from tests.support.processes import ROOT

@@ -14,7 +14,7 @@ import pytest
 from cutter.catalogue import GATES
 from cutter.domain import lanes
 from cutter.preflight import checks
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from cutter.storage import bootstrap
 from cutter.storage.bootstrap import MAY_CALL
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS
