@@ -123,9 +123,9 @@ def test_the_servers_http_port_is_closed_to_web_pages() -> None:
 
 
 def test_the_web_ui_has_a_loopback_address_of_its_own_that_stays(tmp_path: Path) -> None:
-    addresses = {addresses.own_address(tmp_path / str(n)) for n in range(8)}
-    assert len(addresses) == 8
-    assert all(ip_address(address).is_loopback for address in addresses)
+    own = {addresses.own_address(tmp_path / str(n)) for n in range(8)}
+    assert len(own) == 8
+    assert all(ip_address(address).is_loopback for address in own)
     assert addresses.own_address(tmp_path / "0") == addresses.recall_address(tmp_path / "0")
 
 
