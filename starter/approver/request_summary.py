@@ -15,8 +15,7 @@ from cutter.limits import DIFFERENCE_IN_PAGE_CHARACTERS, FINDINGS_IN_PAGE, LINES
 from cutter.request_view.difference import fitting
 from cutter.request_view.record import view_digest
 from cutter.request_view.view import RequestView, ShownFinding, ShownUnit
-from starter.console.terminal import line, table
-from starter.console.word_text import by_word
+from starter.console.terminal import by_word, line, table
 
 SEVERITY_STYLES = {"red": "bold red", "amber": "yellow", "info": ""}
 

@@ -19,8 +19,7 @@ from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.commands.options import OUT
 from starter.console.failures import as_failure
-from starter.console.output_file import output
-from starter.console.terminal import AsJson, ExitCode, end, show, table
+from starter.console.terminal import AsJson, ExitCode, end, output, show, table
 
 app = typer.Typer(help="The audit chain.", no_args_is_help=True, add_completion=False)
 

@@ -28,8 +28,7 @@ from cutter.storage.run_evidence import BOTH, RunEvidence
 from starter.commands.options import Out, Run
 from starter.console.confirmation import Yes, require_yes
 from starter.console.failures import as_failure
-from starter.console.output_file import output
-from starter.console.terminal import AsJson, ExitCode, end, err, fields, show, table
+from starter.console.terminal import AsJson, ExitCode, end, err, fields, output, show, table
 
 app = typer.Typer(help="The evidence bundle of a run.", no_args_is_help=True, add_completion=False)
 

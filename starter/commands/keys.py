@@ -13,8 +13,8 @@ from cutter.gpg import Gpg
 from cutter.settings import load
 from starter.commands.options import GpgHome
 from starter.console.terminal import AsJson, fields, show
-from starter.local import deployment_keys
-from starter.local.deployment_keys import KeyRole
+from starter.local import keys
+from starter.local.keys import KeyRole
 
 app = typer.Typer(
     help="Keys of workers, messages and approvers (docs/guides/keys.md).", no_args_is_help=True, add_completion=False
@@ -46,9 +46,9 @@ def make(
     if (name is not None) != (role is KeyRole.APPROVER):
         raise InvalidInput("--name is for --role approver, which needs it: --name 'An <an@example.org>'")
     if name is not None:
-        made = deployment_keys.make_approver(Gpg(gpg_home, interactive=True), name, folder, expire=life)
+        made = keys.make_approver(Gpg(gpg_home, interactive=True), name, folder, expire=life)
     else:
-        made = deployment_keys.make(role, folder, expire=life)
+        made = keys.make(role, folder, expire=life)
     answer = {
         "role": role.value, "fingerprint": made.fingerprint, "public": ", ".join(map(str, made.public)),
         "private": str(made.private or "in your GnuPG home"),
@@ -71,6 +71,6 @@ def install(
     if role is KeyRole.APPROVER:
         raise InvalidInput("an approver's key stays in the approver's own home:", then="cutter approvers --help")
     settings = load()
-    fingerprint = deployment_keys.install(role, folder, settings.keys, settings.secrets)
+    fingerprint = keys.install(role, folder, settings.keys, settings.secrets)
     answer = {"role": role.value, "fingerprint": fingerprint, "home": str(settings.keys / role)}
     show(answer, as_json=as_json, render=lambda out: out.print(fields(answer), soft_wrap=True))

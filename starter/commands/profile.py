@@ -23,7 +23,7 @@ from cutter.marking import Marking, MarkRefusal, Options
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.settings import load
 from starter.commands import text_options
-from starter.console import output_file
+from starter.console import terminal
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show, table
 
@@ -84,7 +84,7 @@ def suggest_command(
         return
     if not force and path.exists() and sources.read(path) != suggestion.body:
         raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
-    with output_file.output(path, "--output"):
+    with terminal.output(path, "--output"):
         path.write_bytes(suggestion.body)
     if isinstance(suggestion.result, MarkRefusal):
         # Nothing can be cut yet, so the command is typed again after the text was corrected.

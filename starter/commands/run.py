@@ -26,8 +26,8 @@ from cutter.storage import enacted_documents as law
 from cutter.storage import likely_names
 from cutter.storage import runs as run_rows
 from starter.approver import orders
+from starter.commands.batch import resume_batch
 from starter.commands.options import BATCH_ID, WATCH, ApprovalSet, RunMode, SourceUri, Wait
-from starter.commands.resume_batch import resume_batch
 from starter.commands.status import lines_of_run, render_run
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, say, show

@@ -18,8 +18,7 @@ from cutter.projections.transitions_corpus import Follower, gathered
 from cutter.settings import Settings, load
 from cutter.storage.pools import session
 from starter.commands.options import Out
-from starter.console.output_file import output
-from starter.console.terminal import AsJson, say, show
+from starter.console.terminal import AsJson, output, say, show
 
 app = typer.Typer(help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False)
 

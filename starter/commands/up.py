@@ -144,7 +144,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
     # These imports are here and not above, because `cutter --help` and `cutter down` need neither the driver of the
     # database nor that of Temporal.
     from cutter.storage.migrate import migrate
-    from starter.commands import reconcile, search_attributes
+    from starter.commands import reconcile
     from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 
     refuse_elsewhere(settings)
@@ -177,7 +177,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         services += _start_temporal(settings, status)
         ask = partial(_answered, settings, status)
         status("registering search attributes")
-        ask(lambda: search_attributes.ensure_or_say(settings))
+        ask(lambda: reconcile.ensure_attributes_or_say(settings))
         status("starting the workers")
         database = settings.database_url or (state_dir / "postgres.url").read_text(encoding="ascii").strip()
         given = f"{database} {temporal_address(settings)} {settings.temporal_namespace}"

@@ -63,7 +63,7 @@ _KEYS = "integration/gpg/test_deployment_keys.py"
 
 DELIVERY = (
     *_of(
-        "starter/local/deployment_keys.py", _KEYS,
+        "starter/local/keys.py", _KEYS,
         ("a second private key in a home", "        if set(there) - {fingerprint}:", "        if False:",
          "::test_a_home_never_gets_a_second_private_key"),
         ("a pin of an absent key", "        if fingerprint not in {*given, *there}:", "        if False:",
@@ -1268,7 +1268,7 @@ BATCHES = (
          "::test_the_word_in_the_place_of_a_reason_is_no_reason"),
     ),
     *_of(
-        "starter/commands/request.py", "",
+        "starter/commands/pages.py", "",
         ("an altered request as a document", "    newer = signing_desk.recompute(settings, document).newer if is_open",
          "    newer = None if is_open", _OVER),
     ),

@@ -19,7 +19,7 @@ from temporalio.service import RPCError
 
 from cutter.settings import Settings
 from cutter.stack import temporal
-from starter.commands.search_attributes import ensure
+from starter.commands.reconcile import ensure
 from tests.support.pace import patient, pause
 
 T = TypeVar("T")

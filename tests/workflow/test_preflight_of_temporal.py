@@ -21,7 +21,7 @@ from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
 from cutter.stack import addresses
 from cutter.storage.pools import session
-from starter.commands import search_attributes
+from starter.commands import reconcile
 from starter.local import doctor_checks
 from starter.operator import inbox_entries, run_status
 from temporal.preflight import preflight
@@ -71,7 +71,7 @@ async def test_a_namespace_without_our_attributes_fails_until_the_command_was_ty
         await asyncio.sleep(0.2)
     assert (failed.verdict, failed.remedy) == (Verdict.BAD, "cutter reconcile --every 10")
     assert "CutterState" in failed.found
-    await asyncio.to_thread(search_attributes.ensure, settings)
+    await asyncio.to_thread(reconcile.ensure, settings)
     for _ in range(50):
         if (await looked(settings))["search attributes"].verdict is Verdict.OK:
             return
@@ -93,7 +93,7 @@ async def test_a_namespace_without_room_is_named_with_the_command_that_makes_roo
 
     await until(added, seconds=20)
     with pytest.raises(Refused, match="search-attribute remove") as refusal:
-        await asyncio.to_thread(search_attributes.ensure, settings)
+        await asyncio.to_thread(reconcile.ensure, settings)
     assert "does not answer" not in str(refusal.value)
 
 

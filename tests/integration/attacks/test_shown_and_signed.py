@@ -17,7 +17,7 @@ from cutter.projections import request_page
 from cutter.request_view.markdown import markdown
 from cutter.request_view.record import view_digest
 from starter.approver import signing_desk
-from starter.commands.request import Form, rendered
+from starter.commands.pages import Form, rendered
 from tests.support.database import TestCluster
 from tests.support.runs import Deployment, Keys, deployment, drive, law
 

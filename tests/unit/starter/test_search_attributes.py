@@ -5,7 +5,7 @@ from __future__ import annotations
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.errors import Refused
-from starter.commands.search_attributes import refused
+from starter.commands.reconcile import refused
 
 FULL = "Unable to save search attributes: cannot have more than 3 search attribute of type Int."
 
