@@ -2172,9 +2172,6 @@ BACKUPS = (
         ("other rows than those of the snapshot", "(restored.fingerprint, dict(restored.row_counts)) != (",
          "() and (restored.fingerprint, dict(restored.row_counts)) != (",
          "::test_a_whole_backup_of_other_rows_is_refused"),
-        ("a restore over other tables", "        if table := rows.first_table(connection):",
-         "        if (table := rows.first_table(connection)) and False:",
-         "::test_a_restore_does_not_touch_a_database_that_holds_a_table"),
     ),
     *_of(
         "cutter/backup/encryption.py", _TAKE,
