@@ -52,7 +52,7 @@ COMMANDS = tuple(
         ("keys", "keys", "app"),
         ("policy", "policy", "app"),
         ("status", "status", "status"),
-        ("queues", "queues", "app"),
+        ("queues", "inbox", "app"),
         ("workers", "workers", "workers"),
         ("tenants", "tenants", "app"),
         ("report", "pages", "report"),
@@ -68,7 +68,7 @@ COMMANDS = tuple(
         ("desk", "desk", "desk"),
         ("verify", "verify", "verify"),
         ("audit", "audit", "app"),
-        ("transitions", "transitions", "app"),
+        ("transitions", "audit", "transitions_app"),
         ("evidence", "evidence", "app"),
         ("notify", "notify", "app"),
     )

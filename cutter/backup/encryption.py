@@ -1,4 +1,4 @@
-"""IO: the key of backups, the encryption of an artifact, and what gpg says about it (seed 000 §4, IG_backup).
+"""IO: the store of backups, their key, the encryption of an artifact, and what gpg says about it (seed 000 §4, IG_backup).
 
 No plaintext reaches the disk, the ciphertext names exactly the pinned key, and gpg's own exit code counts.
 """
@@ -12,14 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from cutter import openpgp
-from cutter.backup.artifacts import RECORD_SUFFIX
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, to_json
 from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.gpg_status import FINGERPRINT, status_words
 from cutter.kb import write_once
-from cutter.kb.store import Store
+from cutter.kb.ids import artifact_id_rule
+from cutter.kb.store import NOT_REGULAR, Store
 from cutter.kb.write_once import Draft
 
 
@@ -259,3 +259,29 @@ def undecrypted(gpg: Exit, key: str, recipient: str) -> BackupRefusal | None:
             observed=key,
         )
     return None
+
+
+RECORD_SUFFIX = ".json"
+
+
+def open_store(url: str) -> Store:
+    """The store of artifacts at an fsspec URL. Their names are relative paths such as `<run_id>/pre_write.gpg`."""
+    try:
+        return Store(url, id_rule=artifact_id_rule, what="backup", private=True)
+    except Unavailable as problem:
+        if isinstance(problem.__cause__, (OSError, ImportError)):
+            raise
+        raise InvalidInput(
+            "CUTTER_ARTIFACTS_URL: a URL that fsspec knows, such as file:///var/lib/cutter/artifacts"
+        ) from None
+
+
+def chunks(store: Store, artifact_id: str) -> Iterator[bytes]:
+    """An artifact's bytes in parts. Raises NotFound, and Unavailable if it is unreadable or not a regular file."""
+    try:
+        yield from store.chunks(artifact_id)
+    except InvalidInput as problem:
+        if problem.code != NOT_REGULAR:
+            raise
+        # An operator can put the artifact back, so the run waits and does not fail.
+        raise Unavailable(f"artifact {artifact_id} cannot be read: {problem}", what="backup") from None

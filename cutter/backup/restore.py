@@ -16,8 +16,16 @@ import psycopg
 
 from cutter import limits
 from cutter.backup import rows
-from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
-from cutter.backup.encryption import Reader, damaged, decryption_key, home_of_backups, undecrypted
+from cutter.backup.encryption import (
+    RECORD_SUFFIX,
+    Reader,
+    chunks,
+    damaged,
+    decryption_key,
+    home_of_backups,
+    open_store,
+    undecrypted,
+)
 from cutter.backup.pipeline import Deadline, Pipeline, Stage
 from cutter.backup.record import TABLES, BackupRecord, BackupRefusal, RefusalCode, RestoreReport, from_json
 from cutter.backup.rows import ContentRefused, Digests

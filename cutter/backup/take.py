@@ -14,8 +14,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from cutter.backup import rows
-from cutter.backup.artifacts import open_store
-from cutter.backup.encryption import find_recipient, home_of_backups, pinned, write_artifact
+from cutter.backup.encryption import find_recipient, home_of_backups, open_store, pinned, write_artifact
 from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode
 from cutter.domain.restore_point import RestorePoint

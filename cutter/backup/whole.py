@@ -16,12 +16,13 @@ from pathlib import Path
 import psycopg
 
 from cutter import limits
-from cutter.backup.artifacts import chunks, open_store
 from cutter.backup.encryption import (
     Reader,
+    chunks,
     decryption_key,
     find_recipient,
     home_of_backups,
+    open_store,
     pinned,
     refused_key,
     require_success,

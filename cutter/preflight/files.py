@@ -13,7 +13,7 @@ from pathlib import Path
 from cutter import limits
 from cutter.approvals import approver_store
 from cutter.backup import encryption
-from cutter.backup.artifacts import open_store
+from cutter.backup.encryption import open_store
 from cutter.catalogue import WorkerRole
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError

@@ -22,7 +22,7 @@ from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, TREE_ROWS_SHOWN
 from cutter.marking import Marking, MarkRefusal, Options
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.settings import load
-from starter.commands import text_options
+from starter.commands import mark
 from starter.console import terminal
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show, table
@@ -53,8 +53,8 @@ def suggest_command(
         list[str] | None,
         typer.Option(help="A correction, such as 'line 12 is a chapter' or 'word Rule is text'; may be repeated"),
     ] = None,
-    docprefix: text_options.DocPrefix = None,
-    nesting: text_options.Nesting = None,
+    docprefix: mark.DocPrefix = None,
+    nesting: mark.Nesting = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cutter import openpgp
-from cutter.backup.artifacts import open_store
+from cutter.backup.encryption import open_store
 from cutter.backup.restore import read_record
 from cutter.catalogue import WorkerRole
 from cutter.gpg import Gpg

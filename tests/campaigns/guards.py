@@ -1263,7 +1263,7 @@ BATCHES = (
          "::test_a_second_session_continues_the_first_and_forgets_requests_that_wait_no_more"),
     ),
     *_of(
-        "starter/console/placeholders.py", "unit/starter/test_placeholders.py",
+        "starter/cli.py", "unit/starter/test_placeholders.py",
         ("a printed word as a reason", "if word in STANDS_FOR:", "if False:",
          "::test_the_word_in_the_place_of_a_reason_is_no_reason"),
     ),
