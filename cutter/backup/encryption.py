@@ -1,4 +1,4 @@
-"""IO: the store of backups, their key, the encryption of an artifact, and what gpg says about it (seed 000 §4, IG_backup).
+"""IO: the store of backups, their key, encryption, and what gpg says about it (seed 000 §4, IG_backup).
 
 No plaintext reaches the disk, the ciphertext names exactly the pinned key, and gpg's own exit code counts.
 """

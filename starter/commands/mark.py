@@ -1,7 +1,7 @@
 """IO: `cutter mark FILE`: shows how a text would be cut, and the options about a text that other commands share.
 
-The command needs no server and writes nothing. Exit 0 with the units, 4 with a refusal in one sentence, 2 if the command
-line or the profile is wrong.
+The command needs no server and writes nothing. Exit 0 with the units, 4 with a refusal in one sentence, 2 if the
+command line or the profile is wrong.
 """
 
 from __future__ import annotations

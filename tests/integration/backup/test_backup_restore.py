@@ -18,6 +18,7 @@ from cutter.errors import Unavailable
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import CANARY, Rig, gpg
 
+
 def refusal(outcome: object) -> RefusalCode:
     assert isinstance(outcome, BackupRefusal), outcome
     return outcome.code
