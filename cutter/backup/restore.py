@@ -114,6 +114,7 @@ def _restored(
     nothing stays.
     """
     artifact = Reader(chunks(store, record.artifact_id))
+    filled = [table for table, count in record.row_counts.items() if count]
     whole = False
     try:
         with Pipeline(_decryption(gpg), deadline=deadline, fed=True) as pipeline:
@@ -129,7 +130,8 @@ def _restored(
             return refusal
         digests = None
         if description is not None:
-            digests, failure = _attempted(lambda: rows.restore(connection, description, deadline.milliseconds()))
+            milliseconds = deadline.milliseconds()
+            digests, failure = _attempted(lambda: rows.restore(connection, description, filled, milliseconds))
         if digests is None:
             return BackupRefusal(
                 code=RefusalCode.RESTORE_FAILED, observed=failure,
