@@ -18,7 +18,6 @@ from cutter.errors import Unavailable
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import CANARY, Rig, gpg
 
-
 TABLES = (
     "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace::regnamespace::text !~ '^(pg_|information)'"
 )
