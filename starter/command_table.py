@@ -29,7 +29,7 @@ COMMANDS = tuple(
     for name, module, attribute in (
         ("up", "up", "up"),
         ("down", "up", "down"),
-        ("doctor", "up", "doctor"),
+        ("doctor", "doctor", "doctor"),
         ("demo", "demo", "demo"),
         ("migrate", "migrate", "migrate"),
         ("source add", "source", "add"),

@@ -1,6 +1,4 @@
-"""Orchestration: the commands of the local stack: `up` starts the parts in order, `down` stops them in reverse order,
-`doctor` checks them.
-"""
+"""Orchestration: the local stack: `cutter up` starts the parts in order, `cutter down` stops them in reverse order."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from time import monotonic, sleep
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import typer
 
@@ -16,7 +14,6 @@ from cutter import limits
 from cutter.catalogue import Role
 from cutter.errors import Refused, Unavailable
 from cutter.policy.shipped_policy import shipped
-from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
 from cutter.stack import postgres, processes, supervisor, temporal, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
@@ -25,9 +22,7 @@ from cutter.stack.supervisor import Service
 from cutter.storage import effect_policy
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
-from starter.console.failures import as_failure
-from starter.console.terminal import AsJson, ExitCode, end, progress, say, show, table
-from starter.local import doctor_checks
+from starter.console.terminal import AsJson, progress, say, show, table
 
 Answer = TypeVar("Answer")
 Say = Callable[[str], None]
@@ -96,38 +91,6 @@ def down(
     )
 
 
-def doctor(
-    as_json: AsJson = False,
-    host: Annotated[
-        list[Host] | None,
-        typer.Option("--host", help="What this machine is for; may be repeated; default: by the passwords it has"),
-    ] = None,
-) -> None:
-    """Check everything that the product needs on this machine, and say what is missing and how to get it.
-
-    Example: cutter doctor --host exec
-    """
-    checks = doctor_checks.all_checks(load(), frozenset(host) if host else None)
-    answer: dict[str, Any] = {
-        "healthy": not any(check.failed for check in checks), "checks": [check.as_json() for check in checks],
-    }  # fmt: skip
-    wrong = next((check for check in checks if check.failed), None)
-    if wrong is not None:
-        message = f"{wrong.name}: {wrong.found}; {wrong.remedy}"
-        answer = as_failure(answer, code="UNAVAILABLE", message=message, next_command=wrong.command)
-    show(
-        answer,
-        as_json=as_json,
-        render=lambda console: console.print(
-            table(
-                ("", "what", "found", "to do"),
-                [(doctor_checks.MARKS[check.verdict], check.name, check.found, check.remedy) for check in checks],
-            )
-        ),
-    )
-    end(ExitCode.UNAVAILABLE if any(check.failed for check in checks) else ExitCode.DONE)
-
-
 def start(settings: Settings, status: Say) -> list[Service]:
     """Start all parts in order, and wait until they are ready. A second call starts only the parts that died. Raises
     Unavailable.
@@ -145,7 +108,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
     # database nor that of Temporal.
     from cutter.storage.migrate import migrate
     from starter.commands import reconcile
-    from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
+    from starter.commands.keys import ensure_throwaway_keys, refuse_elsewhere
 
     refuse_elsewhere(settings)
     if settings.versioning == "pinned":

@@ -63,7 +63,7 @@ _KEYS = "integration/gpg/test_deployment_keys.py"
 
 DELIVERY = (
     *_of(
-        "starter/local/keys.py", _KEYS,
+        "starter/commands/keys.py", _KEYS,
         ("a second private key in a home", "        if set(there) - {fingerprint}:", "        if False:",
          "::test_a_home_never_gets_a_second_private_key"),
         ("a pin of an absent key", "        if fingerprint not in {*given, *there}:", "        if False:",

@@ -34,7 +34,7 @@ from cutter.stack import workers
 from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import approvers
-from starter.local.keys import ensure_throwaway_keys
+from starter.commands.keys import ensure_throwaway_keys
 from tests.support.database import Database, TestCluster, short_folder
 from tests.support.policies import put_in_force
 from tests.support.signatures import sign_answer

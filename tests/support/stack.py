@@ -37,7 +37,7 @@ from cutter.types import Json
 from starter.approver import orders, signing_desk
 from starter.approver.signing_desk import Signing
 from starter.commands import approvers
-from starter.local.keys import ensure_throwaway_keys
+from starter.commands.keys import ensure_throwaway_keys
 from temporal import names, runs
 from temporal.client import connect
 from tests.support import database as database_support

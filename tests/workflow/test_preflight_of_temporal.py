@@ -21,8 +21,7 @@ from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
 from cutter.stack import addresses
 from cutter.storage.pools import session
-from starter.commands import reconcile
-from starter.local import doctor_checks
+from starter.commands import doctor, reconcile
 from starter.operator import inbox_entries, run_status
 from temporal.preflight import preflight
 from tests.support import tls
@@ -54,7 +53,7 @@ async def test_a_deployment_that_is_whole_passes_on_each_host(stack: Stack) -> N
     for hosts in (OPERATOR_ONLY, frozenset({Host.CUTTER, Host.EXEC, Host.VERIFY})):
         checks = await looked(stack.settings, hosts)
         assert [check for check in checks.values() if check.verdict is not Verdict.OK] == []
-    shown = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
+    shown = await asyncio.to_thread(doctor.all_checks, stack.settings, OPERATOR_ONLY)
     assert {"git", "make", "go", "worker-exec", "keys"} & {check.name for check in shown} == set()
     assert {check.name for check in shown} >= {"workers", "lanes", "database guards", "search attributes"}
     assert [check for check in shown if check.failed] == []
@@ -147,7 +146,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         with session(stack.settings, Role.OPERATOR) as connection:
             shown = inbox_entries.blocked(connection)
         assert [repair.reason for repair in shown] == [view.blocked]
-        workers = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
+        workers = await asyncio.to_thread(doctor.all_checks, stack.settings, OPERATOR_ONLY)
         assert next(worker for worker in workers if worker.name == "workers").failed
         obstacle.unlink()
         await said(process, "worker.ready")

@@ -20,8 +20,8 @@ from cutter.preflight import files
 from cutter.preflight.checks import Verdict
 from cutter.stack import workers
 from cutter.storage.pools import SCRATCH, open_pool
-from starter.local import keys
-from starter.local.keys import KeyRole
+from starter.commands import keys
+from starter.commands.keys import KeyRole
 from tests.integration.backup import rig as parts
 from tests.support import runs
 from tests.support.database import Database, short_folder
@@ -48,8 +48,8 @@ def backed_up(made: runs.Deployment) -> str:
 
 def change_key(made: runs.Deployment) -> str:
     folder = made.settings.keys.parent
-    keys.make(KeyRole.BACKUP, folder / "new", expire="0")
-    keys.install(KeyRole.BACKUP, folder / "new", folder / "keys", folder / "secrets")
+    keys.make_key(KeyRole.BACKUP, folder / "new", expire="0")
+    keys.install_key(KeyRole.BACKUP, folder / "new", folder / "keys", folder / "secrets")
     return (folder / "keys" / "backup.fingerprint").read_text().strip()
 
 

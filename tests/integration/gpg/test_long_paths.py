@@ -28,7 +28,7 @@ import sys
 from pathlib import Path
 from cutter import gpg
 from cutter.settings import Settings
-from starter.local.keys import ensure_throwaway_keys
+from starter.commands.keys import ensure_throwaway_keys
 ensure_throwaway_keys(Settings(state_dir=Path(sys.argv[1])))
 gpg.remove_folders()
 """

@@ -21,8 +21,8 @@ from cutter.preflight.checks import WORKERS, Check, Host, Verdict
 from cutter.settings import Settings, password
 from cutter.stack import supervisor, workers
 from cutter.stack.processes import agents, identify, send
+from starter.commands.keys import ensure_throwaway_keys, refuse_elsewhere
 from starter.commands.up import start
-from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 from temporal.preflight import hosts_of
 
 

@@ -11,7 +11,7 @@ from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
 from cutter.settings import Settings
 from cutter.stack import workers
-from starter.local.doctor_checks import Verdict, keys
+from starter.commands.doctor import Verdict, keys
 from worker import run
 
 

@@ -1,4 +1,4 @@
-"""IO: the checks of `cutter doctor`: those of the preflight, those of the operator, and those of the local stack.
+"""IO: `cutter doctor` and its checks: those of the preflight, those of the operator, and those of the local stack.
 
 A check only looks. It never starts, makes or repairs anything, except that the preflight writes one object into each
 store and removes it.
@@ -13,8 +13,10 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Any
 
 import psycopg
+import typer
 
 from cutter import limits
 from cutter.catalogue import Role, WorkerRole
@@ -24,7 +26,7 @@ from cutter.notifications import channels, health
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Description, Host, Probe, Verdict, bad, ok, unseen, warned
 from cutter.preflight.database import first_line, remedy_of
-from cutter.settings import Settings
+from cutter.settings import Settings, load
 from cutter.stack import postgres, supervisor, temporal, workers
 from cutter.storage import blocked_workers, migrate
 from cutter.storage.bootstrap import GUARDED
@@ -32,6 +34,8 @@ from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, values
 from cutter.storage.runs import LANES, STILL
 from starter.approver import signing_desk
+from starter.console.failures import as_failure
+from starter.console.terminal import AsJson, ExitCode, end, show, table
 from starter.operator.holds import with_holds
 from starter.operator.inbox_entries import INBOX
 from starter.operator.run_status import view_of
@@ -49,6 +53,38 @@ NOTIFICATIONS: Rows[float] = values("notification_queue")
 MARKS = {Verdict.OK: "✓", Verdict.OFF: "-", Verdict.OPTIONAL: "-", Verdict.BAD: "✗"}
 SERVERS = {postgres.NAME: checks.DATABASE, temporal.NAME: checks.TEMPORAL}
 """The preflight's check of each server that `cutter up` starts."""
+
+
+def doctor(
+    as_json: AsJson = False,
+    host: Annotated[
+        list[Host] | None,
+        typer.Option("--host", help="What this machine is for; may be repeated; default: by the passwords it has"),
+    ] = None,
+) -> None:
+    """Check everything that the product needs on this machine, and say what is missing and how to get it.
+
+    Example: cutter doctor --host exec
+    """
+    checks = all_checks(load(), frozenset(host) if host else None)
+    answer: dict[str, Any] = {
+        "healthy": not any(check.failed for check in checks), "checks": [check.as_json() for check in checks],
+    }  # fmt: skip
+    wrong = next((check for check in checks if check.failed), None)
+    if wrong is not None:
+        message = f"{wrong.name}: {wrong.found}; {wrong.remedy}"
+        answer = as_failure(answer, code="UNAVAILABLE", message=message, next_command=wrong.command)
+    show(
+        answer,
+        as_json=as_json,
+        render=lambda console: console.print(
+            table(
+                ("", "what", "found", "to do"),
+                [(MARKS[check.verdict], check.name, check.found, check.remedy) for check in checks],
+            )
+        ),
+    )
+    end(ExitCode.UNAVAILABLE if any(check.failed for check in checks) else ExitCode.DONE)
 
 
 def all_checks(settings: Settings, hosts: frozenset[Host] | None = None) -> list[Check]:
