@@ -1040,7 +1040,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/stack/postgres.py", "integration/stack/test_embedded_postgres.py",
-        ("a recovery that is begun anew", "if alive(process) or ports", "if ports",
+        ("a recovery that is begun anew", "if alive(process) or addresses", "if addresses",
          "::test_a_server_that_still_recovers_is_not_begun_anew"),
     ),
     *_of(
