@@ -64,7 +64,7 @@ class CommandTable(Group):
     prefix = ""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the signature is typer's
-        mine = [entry for entry in COMMANDS if entry.name.startswith(self.prefix) and entry.present]
+        mine = [entry for entry in COMMANDS if entry.name.startswith(self.prefix)]
         return list(dict.fromkeys(entry.name.removeprefix(self.prefix).split(" ")[0] for entry in mine))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

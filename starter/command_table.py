@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +14,6 @@ class Command:
     name: str
     module: str
     attribute: str
-
-    @property
-    def present(self) -> bool:
-        return importlib.util.find_spec(self.module) is not None
 
     def load(self) -> Any:
         return getattr(importlib.import_module(self.module), self.attribute)

@@ -39,8 +39,8 @@ def preflight(settings: Settings, hosts: frozenset[Host], without: Collection[De
     probes: tuple[tuple[Description, Probe], ...] = (
         (checks.DATABASE, lambda: database.probe(settings, hosts)),
         (checks.TEMPORAL, lambda: asyncio.run(_of_temporal(settings, hosts))),
-        (checks.KNOWLEDGE_BASE, lambda: [files.knowledge_base(settings, who)]),
-        (checks.ARTIFACT_STORE, lambda: [files.artifact_store(settings, who)]),
+        (checks.KNOWLEDGE_BASE, lambda: [files.stored(settings, checks.KNOWLEDGE_BASE, who)]),
+        (checks.ARTIFACT_STORE, lambda: [files.stored(settings, checks.ARTIFACT_STORE, who)]),
         (checks.APPROVERS, lambda: [files.approvers(settings, hosts)]),
         (checks.KEY, lambda: files.keys(settings, hosts)),
         (checks.FOLDERS, lambda: [files.writable(settings, hosts)]),

@@ -6,7 +6,7 @@ import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -167,36 +167,26 @@ BODY = b"cutter wrote this to check that it can write here\n"
 ADD_S3 = "install its library: `pip install s3fs`"
 
 
-def knowledge_base(settings: Settings, who: str) -> Check:
-    """Write and read back one object in the knowledge base. `who` makes its name different on one host."""
-    remedy = "make it writable for this account, or correct CUTTER_KB_URL"
-    made = _checked(checks.KNOWLEDGE_BASE, lambda: Store(settings.kb), settings.kb, who, remedy)
-    return _shared(settings, made, checks.KNOWLEDGE_BASE, settings.kb, "CUTTER_KB_URL")
+def stored(settings: Settings, description: Description, who: str) -> Check:
+    """Write and read back one object in the knowledge base, or in the store of backups and bundles.
 
-
-def artifact_store(settings: Settings, who: str) -> Check:
-    """Write and read back one object in the store of backups and bundles."""
-    remedy = "make it writable for this account, or correct CUTTER_ARTIFACTS_URL"
-    made = _checked(checks.ARTIFACT_STORE, lambda: open_store(settings.artifacts), settings.artifacts, who, remedy)
-    return _shared(settings, made, checks.ARTIFACT_STORE, settings.artifacts, "CUTTER_ARTIFACTS_URL")
-
-
-def _shared(settings: Settings, made: Check, description: Description, url: str, setting: str) -> Check:
-    """The check, or a warning if the database is on another host and the store is a folder of this host."""
-    if made.failed or not url.startswith("file:") or not is_elsewhere(settings):
-        return made
-    text = f"{url} was written, but other hosts see it only if the file system is shared"
-    return warned(description, text, f"name a store of all hosts in {setting}, such as s3://BUCKET/FOLDER")
-
-
-def _checked(description: Description, opened: Callable[[], Store], url: str, who: str, remedy: str) -> Check:
+    `who` makes its name different on one host. It is a warning if the database is on another host and the store is a
+    folder of this host.
+    """
+    kb = description is checks.KNOWLEDGE_BASE
+    setting, url = ("CUTTER_KB_URL", settings.kb) if kb else ("CUTTER_ARTIFACTS_URL", settings.artifacts)
+    remedy = f"make it writable for this account, or correct {setting}"
     try:
-        written_and_read(opened(), f"{NAME}-{socket.gethostname()}-{who}")
+        store = Store(url) if kb else open_store(url)
+        written_and_read(store, f"{NAME}-{socket.gethostname()}-{who}")
     except CutterError as problem:
         missing = isinstance(problem.__cause__, ImportError)
         return bad(description, str(problem), ADD_S3 if missing else remedy)
     except OSError as problem:
         return bad(description, f"{url}: {problem.strerror or problem}", remedy)
+    if url.startswith("file:") and is_elsewhere(settings):
+        text = f"{url} was written, but other hosts see it only if the file system is shared"
+        return warned(description, text, f"name a store of all hosts in {setting}, such as s3://BUCKET/FOLDER")
     return ok(description, f"{url} was written and read back")
 
 
