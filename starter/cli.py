@@ -276,10 +276,6 @@ def _leave(code: int) -> NoReturn:
     os._exit(int(code))
 
 
-if __name__ == "__main__":
-    main()
-
-
 _FILE, _REASON, _APPROVER = "a file of yours", "a reason in your own words", "a name and the file of its public key"
 STANDS_FOR = {
     "TEXT": _REASON, "say why": _REASON, "DOCUMENT": "an id that you choose, such as ICX-LAW-2026-001",
@@ -309,3 +305,7 @@ def _required_own(_: Any, option: Any, value: Any) -> Any:
         if word in STANDS_FOR:
             raise InvalidInput(f"{option.opts[0]} {word}: this word stands for {STANDS_FOR[word]}; type that instead")
     return value
+
+
+if __name__ == "__main__":
+    main()
