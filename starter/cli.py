@@ -283,15 +283,15 @@ STANDS_FOR = {
     "NAME=KEY.asc": _APPROVER, "ID": "the id of a batch", "SHA256": "the digest of an approval",
     "URL": "the address of a database",
 }  # fmt: skip
-"""Each such word, and what a person types in its place."""
+"""Each word that a printed command has in the place of a person's own, and what a person types instead."""
 
 _WORDS_OF_A_LAW = "forbid"
 """The option whose value can be any word of a heading, so also one of these."""
 
 
 def refuse_in(command: Any) -> None:
-    """Make every option of the command refuse them. An argument names what exists, and a law may be searched for one
-    of these words.
+    """Make every option of the command refuse these words. An argument names what exists, and a law may be searched for
+    one of them.
     """
     for option in command.params:
         if option.param_type_name == "option" and option.name != _WORDS_OF_A_LAW and option.callback is None:

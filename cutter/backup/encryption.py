@@ -6,24 +6,49 @@ No plaintext reaches the disk, the ciphertext names exactly the pinned key, and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from cutter import openpgp
 from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
-from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, to_json
-from cutter.errors import CutterError, InvalidInput, Unavailable
-from cutter.gpg import Gpg, environment
+from cutter.backup.record import BackupRefusal, RefusalCode
+from cutter.errors import InvalidInput, Unavailable
+from cutter.gpg import Gpg
 from cutter.gpg_status import FINGERPRINT, status_words
-from cutter.kb import write_once
 from cutter.kb.ids import artifact_id_rule
 from cutter.kb.store import NOT_REGULAR, Store
 from cutter.kb.write_once import Draft
 
 
-def write_sealed(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
+def encrypted(
+    stages: Sequence[Stage], text: Iterable[bytes], draft: Draft, recipient: Recipient, deadline: Deadline
+) -> BackupRefusal | None:
+    """Write the output of the last stage, which is gpg, into the draft, or return why gpg did not encrypt for exactly
+    the pinned key. `text` goes into a stage that is alone. Raises Unavailable if a program failed.
+    """
+    with Pipeline(stages, deadline=deadline, fed=len(stages) == 1) as pipeline:
+        sealed = _write_sealed(pipeline.chunks(text), draft, recipient)
+        exits = pipeline.exits()
+    if any(words[0] == "INV_RECP" for words in status_words(exits["gpg"].stderr.splitlines())):
+        return BackupRefusal(
+            code=RefusalCode.KEY_UNUSABLE,
+            message="gpg refuses to encrypt for the pinned backup key: extend it, or pin another",
+            expected=recipient.fingerprint,
+        )
+    for stage in reversed(stages):
+        require_success(stage.name, exits[stage.name])
+    if sealed:
+        return None
+    return BackupRefusal(
+        code=RefusalCode.WRONG_RECIPIENT,
+        message="gpg did not encrypt for exactly the pinned backup key: check the gpg program",
+        expected=recipient.fingerprint,
+    )
+
+
+def _write_sealed(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:
     """Write the ciphertext if its head names exactly the pinned key. Otherwise write nothing and return False.
 
     So no plaintext reaches the disk, even if gpg passes its input through. This always reads to the end, because the
@@ -44,70 +69,12 @@ def write_sealed(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) ->
     return sealed
 
 
-def refused_key(gpg: Exit, recipient: Recipient) -> BackupRefusal | None:
-    """The refusal if gpg does not accept the pinned key."""
-    if not any(words[0] == "INV_RECP" for words in status_words(gpg.stderr.splitlines())):
-        return None
-    return BackupRefusal(
-        code=RefusalCode.KEY_UNUSABLE,
-        message="gpg refuses to encrypt for the pinned backup key: extend it, or pin another",
-        expected=recipient.fingerprint,
-    )
-
-
 def require_success(name: str, end: Exit) -> None:
     """Raise Unavailable(what="backup") if a program failed or was killed."""
     if end.code == 0:
         return
     how = f"was killed by signal {-end.code}" if end.killed else f"failed with exit code {end.code}"
     raise Unavailable(f"{name} {how}; no backup was kept", what="backup")
-
-
-def wrong_recipient(recipient: Recipient) -> BackupRefusal:
-    """The refusal of a ciphertext that `write_sealed` did not write."""
-    return BackupRefusal(
-        code=RefusalCode.WRONG_RECIPIENT,
-        message="gpg did not encrypt for exactly the pinned backup key: check the gpg program",
-        expected=recipient.fingerprint,
-    )
-
-
-def write_artifact(
-    text: Iterable[bytes],
-    gpg: Gpg,
-    recipient: Recipient,
-    store: Store,
-    artifact_id: str,
-    deadline: Deadline,
-    record_of: Callable[[Draft], BackupRecord],
-) -> BackupRecord | BackupRefusal:
-    """Encrypt a text into an artifact, and publish the artifact with the record that `record_of` makes of it."""
-    encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
-    with write_once.draft(store, artifact_id) as draft:
-        with Pipeline((encrypt,), deadline=deadline, fed=True) as pipeline:
-            sealed = write_sealed(pipeline.chunks(text), draft, recipient)
-            exits = pipeline.exits()
-        if refusal := refused_key(exits["gpg"], recipient):
-            return refusal
-        require_success("gpg", exits["gpg"])
-        if not sealed:
-            return wrong_recipient(recipient)
-        record = record_of(draft)
-        publish(store, draft, record)
-        return record
-
-
-def publish(store: Store, draft: Draft, record: BackupRecord) -> None:
-    """Publish the artifact, then put its record. In this order, no record exists without its artifact."""
-    draft.publish()
-    try:
-        # A draft, because it raises Conflict if the name is taken, even by the same bytes.
-        with write_once.draft(store, record.artifact_id + RECORD_SUFFIX) as beside:
-            beside.write(to_json(record).encode())
-            beside.publish()
-    except CutterError:
-        write_once.remove(store, record.artifact_id)
-        raise
 
 
 @lru_cache(maxsize=8)
