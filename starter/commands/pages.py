@@ -1,9 +1,12 @@
-"""IO: `cutter request` shows a run's request as a page, Markdown or JSON, built here from the pinned text, and
-`cutter report` writes the page of a run or of a batch.
+"""IO: what people read in a browser: `cutter request` shows a run's request, built here from the pinned text, `report`
+writes the page of a run or of a batch, and `desk` serves pages that only read.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import sys
 import webbrowser
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,13 +29,14 @@ from cutter.projections.report import render
 from cutter.request_view.record import request_record
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings, load
+from cutter.stack.addresses import LOOPBACK
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
 from starter.approver import signing_desk
-from starter.commands.options import RUN_OR_BATCH, Out, Run
+from starter.commands.options import RUN_OR_BATCH, Host, Out, Port, Run
 from starter.commands.status import view_of
-from starter.console.terminal import AsJson, say, show, write, write_out
+from starter.console.terminal import AsJson, fields, say, show, write, write_out
 from starter.operator import rejections, request_state
 from starter.operator.pinned_law import pinned_law
 
@@ -157,3 +161,30 @@ def report(
 def _with_reasons(rows: list[Listed], reasons: Mapping[str, str]) -> list[Listed]:
     """The rows, those of rejected runs with the signed reason."""
     return [replace(row, reason=reasons.get(row.run_id or "", row.reason)) for row in rows]
+
+
+EXTRA = ("fastapi", "uvicorn")
+
+
+def desk(port: Port = 8585, host: Host = LOOPBACK, as_json: AsJson = False) -> None:
+    """Serve web pages of what waits, laws, runs, batches and queues until you interrupt it; they change nothing.
+
+    Each address also answers JSON: add .json, or ask with the header Accept: application/json.
+
+    Example: cutter desk --port 8585
+    """
+    if not all(map(importlib.util.find_spec, EXTRA)):
+        raise InvalidInput("`cutter desk` needs FastAPI: install it with `pip install fastapi uvicorn`")
+    # A command that another module of this table names must not wait for FastAPI's import.
+    server = importlib.import_module("starter.desk.server")
+    settings = load()
+    server.require_safe(settings, host)
+    with server.listening(host, port) as listener:
+        base = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        addresses = {"page": f"{base}/", "openapi": f"{base}/openapi.json", "end": "Ctrl-C"}
+
+        def begun() -> None:
+            show(addresses, as_json=as_json, render=lambda out: out.print(fields(addresses), soft_wrap=True))
+            sys.stdout.flush()
+
+        server.serve(settings, listener, begun=begun)

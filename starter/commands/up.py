@@ -1,4 +1,6 @@
-"""Orchestration: the local stack: `cutter up` starts the parts in order, `cutter down` stops them in reverse order."""
+"""Orchestration: the servers: `cutter up` starts the parts of the local stack in order, `cutter down` stops them in
+reverse order, and `cutter migrate` installs schema, functions, grants and the drift baseline in any database.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +8,28 @@ import os
 from collections.abc import Callable
 from functools import partial
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
+from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits
 from cutter.catalogue import Role
-from cutter.errors import Refused, Unavailable
+from cutter.domain.amounts import counted
+from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.policy.shipped_policy import shipped
 from cutter.settings import Settings, load
 from cutter.stack import postgres, processes, supervisor, temporal, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.stack.processes import last_line
 from cutter.stack.supervisor import Service
+from cutter.storage import bootstrap as roles
 from cutter.storage import effect_policy
+from cutter.storage import migrate as storage
 from cutter.storage.policy_epochs import IN_FORCE
 from cutter.storage.pools import session
-from starter.console.terminal import AsJson, progress, say, show, table
+from starter.console.failures import as_failure
+from starter.console.terminal import AsJson, ExitCode, end, progress, say, show, table
 
 Answer = TypeVar("Answer")
 Say = Callable[[str], None]
@@ -106,7 +113,6 @@ def start(settings: Settings, status: Say) -> list[Service]:
 def _start(settings: Settings, status: Say) -> list[Service]:
     # These imports are here and not above, because `cutter --help` and `cutter down` need neither the driver of the
     # database nor that of Temporal.
-    from cutter.storage.migrate import migrate
     from starter.commands import reconcile
     from starter.commands.keys import ensure_throwaway_keys, refuse_elsewhere
 
@@ -129,7 +135,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
             supervisor.remember(state_dir, services[-1])  # so that `down` knows that `up` started it
             postgres.bootstrap(cluster, settings.secrets)
         status("migrating the database")
-        migrate(settings)
+        storage.migrate(settings)
         status("making keys")
         ensure_throwaway_keys(settings)
         with session(settings, Role.OPERATOR) as connection:
@@ -203,3 +209,57 @@ def _start_temporal(settings: Settings, status: Say) -> list[Service]:
         return []
     status("starting Temporal")
     return [temporal.ensure_server(settings, server)]
+
+
+NAMES_MAX = 12
+
+
+def migrate(
+    check: Annotated[bool, typer.Option("--check", help="Only say what is missing; exit 1 when something is.")] = False,
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(help="First make roles and databases: a superuser's URL without password (that is PGPASSWORD)"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the database to this version's schema; a second call does nothing.
+
+    Example: PGPASSWORD=… cutter migrate --bootstrap postgresql://postgres@127.0.0.1:5433/postgres
+    """
+    settings = load()
+    if check:
+        missing = storage.check(settings)
+        answer: dict[str, Any] = {"missing": missing}
+        if missing:
+            step = "cutter migrate"
+            message = f"{counted(len(missing), 'file')} of the schema not applied: type `{step}`"
+            answer = as_failure(answer, code="migrations_missing", message=message, next_command=step)
+        show(
+            answer,
+            as_json=as_json,
+            render=lambda out: out.print(f"missing: {_names(missing)}" if missing else "nothing is missing"),
+        )
+        end(ExitCode.FAILED if missing else ExitCode.DONE)
+        return
+    if bootstrap is not None:
+        if conninfo_to_dict(bootstrap).get("password"):
+            raise InvalidInput("--bootstrap: leave the password out of the URL, others can read it; set PGPASSWORD")
+        renewed = roles.bootstrap(bootstrap, settings.secrets)
+        if renewed:
+            say(f"new passwords of {', '.join(renewed)} in {settings.secrets}: copy each file to the hosts of its role")
+    done = storage.migrate(settings)
+    show(
+        {"version": done.version, "applied": done.applied, "dropped": done.dropped},
+        as_json=as_json,
+        render=lambda out: out.print(
+            f"schema version {done.version}; applied: {_names(done.applied) or 'nothing new'}"
+            + (f"; dropped: {_names(done.dropped)}" if done.dropped else "")
+        ),
+    )
+
+
+def _names(files: tuple[str, ...]) -> str:
+    """The names, or only their number if they would fill the terminal. A fresh database gets about two hundred
+    files.
+    """
+    return ", ".join(files) if len(files) <= NAMES_MAX else counted(len(files), "file")
