@@ -111,8 +111,7 @@ def start(settings: Settings, status: Say) -> list[Service]:
 
 
 def _start(settings: Settings, status: Say) -> list[Service]:
-    # These imports are here and not above, because `cutter --help` and `cutter down` need neither the driver of the
-    # database nor that of Temporal.
+    # These imports are here and not above, because `cutter down` needs no driver of Temporal.
     from starter.commands import reconcile
     from starter.commands.keys import ensure_throwaway_keys, refuse_elsewhere
 
