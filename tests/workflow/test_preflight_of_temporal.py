@@ -70,7 +70,7 @@ async def test_a_namespace_without_our_attributes_fails_until_the_command_was_ty
         await asyncio.sleep(0.2)
     assert (failed.verdict, failed.remedy) == (Verdict.BAD, "cutter reconcile --every 10")
     assert "CutterState" in failed.found
-    await asyncio.to_thread(reconcile.ensure, settings)
+    await asyncio.to_thread(reconcile.ensure_attributes, settings)
     for _ in range(50):
         if (await looked(settings))["search attributes"].verdict is Verdict.OK:
             return
@@ -92,7 +92,7 @@ async def test_a_namespace_without_room_is_named_with_the_command_that_makes_roo
 
     await until(added, seconds=20)
     with pytest.raises(Refused, match="search-attribute remove") as refusal:
-        await asyncio.to_thread(reconcile.ensure, settings)
+        await asyncio.to_thread(reconcile.ensure_attributes, settings)
     assert "does not answer" not in str(refusal.value)
 
 

@@ -37,7 +37,7 @@ def elsewhere(stack: Stack, request: pytest.FixtureRequest) -> Iterator[Settings
 
 async def test_the_command_names_every_attribute_with_its_type_and_the_guide(elsewhere: Settings) -> None:
     with pytest.raises(Refused) as refusal:
-        await asyncio.to_thread(reconcile.ensure, elsewhere)
+        await asyncio.to_thread(reconcile.ensure_attributes, elsewhere)
     assert refusal.value.code == "not_by_cutter"
     message = str(refusal.value)
     assert UNAUTHORIZED in message
@@ -71,7 +71,7 @@ async def test_nothing_is_asked_for_if_the_server_lists_all_of_them(
     """The list is shown, and only the change is refused."""
     with grpc_front.front(str(stack.settings.temporal_address), NO_CHANGE) as address:
         settings = stack.settings.model_copy(update={"temporal_address": address})
-        await asyncio.to_thread(reconcile.ensure, settings)
+        await asyncio.to_thread(reconcile.ensure_attributes, settings)
         await asyncio.to_thread(reconcile.ensure_attributes_or_say, settings)
     assert capsys.readouterr().err == ""
 
