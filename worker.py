@@ -45,8 +45,7 @@ from cutter.domain.visible import visible_line
 from cutter.errors import CutterError, Refused
 from cutter.kb.store import Store
 from cutter.preflight.checks import OF_WORKER
-from cutter.stack import workers
-from cutter.stack.workers import ready_file, waiting_file
+from cutter.stack.workers import HOMES, foreign, ready_file, waiting_file
 from cutter.storage.pools import check_direct, open_pool
 from temporal import names, telemetry
 from temporal.client import connect
@@ -82,7 +81,7 @@ def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None
         tool_revision=f"cutter/{__version__}{build}+{role.value}",
         pools=open_pools(config, role),
         kb=Store(config.kb),
-        signer=signer_of(config, workers.HOMES[role]),
+        signer=signer_of(config, HOMES[role]),
         watches=Watches(),
         publish_report=publish_report,
         build_id=build_id(config),
@@ -212,10 +211,10 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     the end of the longest gate's cap.
     """
     # A worker with another worker's key could sign for both, so two signatures would prove nothing more than one.
-    if others := workers.foreign(config.keys, role):
+    if others := foreign(config.keys, role):
         raise Refused(
             f"{config.keys} holds the key of another worker ({', '.join(others)}): let `cutter up` start the workers, "
-            f"or set CUTTER_KEYS_DIR to a folder with {workers.HOMES[role]} alone",
+            f"or set CUTTER_KEYS_DIR to a folder with {HOMES[role]} alone",
             code="foreign_key",
         )
     for database_role in ROLES_OF[role]:

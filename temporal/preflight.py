@@ -45,7 +45,7 @@ def preflight(settings: Settings, hosts: frozenset[Host], without: Collection[De
         (checks.KEY, lambda: files.keys(settings, hosts)),
         (checks.FOLDERS, lambda: [files.writable(settings, hosts)]),
         (checks.GPG, lambda: [files.gpg()]),
-        (checks.RESTORE_POINTS, lambda: [database.needed(settings)]),
+        (checks.RESTORE_POINTS, lambda: [database.restore_points(settings)]),
     )
     return checks.made(probes, hosts, without)
 

@@ -181,7 +181,7 @@ def remedy_of(problem: BaseException, otherwise: str = f"start the server, or co
 ARCHIVER = parsed("archiver", archiver.Archive.of)
 
 
-def needed(settings: Settings) -> Check:
+def restore_points(settings: Settings) -> Check:
     """The archive that a gate's restore point needs. A problem that can end by itself keeps no worker from serving."""
     if not settings.backup_restore_point:
         return ok(checks.RESTORE_POINTS, "none is asked for")
