@@ -18,7 +18,7 @@ from temporalio.service import RPCError
 
 from cutter import limits
 from cutter.batch import batch_step, documents
-from cutter.batch.view import BatchRecord, BatchView
+from cutter.batch.view import BatchView
 from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
@@ -99,20 +99,19 @@ def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str
 
     Return (the kind of the present halt, a note for the person or an empty text).
     """
+
+    async def steered() -> None:
+        await start(await connect_to_temporal(settings), batch_id, current_view.batch.starter)
+
     halted = halt(settings, batch_id, kind, reason)
     current_view = view(settings, batch_id)
     note = "" if halted == kind else f"an earlier halt stays in force: {current_view.batch.halted_reason}"
     if batch_step.decide(current_view, window=limits.BATCH_WINDOW).stops:
         try:
-            asyncio.run(_steered(settings, current_view.batch))
+            asyncio.run(steered())
         except Unavailable:
             note = "Temporal does not answer: the halt is recorded; type this again when it does"
     return halted, note
-
-
-async def _steered(settings: Settings, batch: BatchRecord) -> None:
-    client = await connect_to_temporal(settings)
-    await start(client, batch.batch_id, batch.starter)
 
 
 def go_on(settings: Settings, batch_id: str, reason: str) -> None:
