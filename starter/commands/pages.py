@@ -1,5 +1,6 @@
-"""IO: what people read in a browser: `cutter request` shows a run's request, built here from the pinned text, `report`
-writes the page of a run or of a batch, and `desk` serves pages that only read.
+"""IO: what people read in a browser: the request of a run, the report of a run or of a batch, and the desk.
+
+`cutter request` builds the request on this machine from the pinned text. The pages of `cutter desk` only read.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Orchestration: the servers: `cutter up` starts the parts of the local stack in order, `cutter down` stops them in
-reverse order, and `cutter migrate` installs schema, functions, grants and the drift baseline in any database.
+"""Orchestration: the servers: `cutter up` and `cutter down` start and stop the parts of the local stack in order.
+
+`cutter migrate` installs schema, functions, grants and the drift baseline in any database.
 """
 
 from __future__ import annotations
