@@ -26,9 +26,8 @@ from cutter.storage.pools import session
 from starter.approver import signing_desk
 from starter.commands.options import Approver, Run
 from starter.console.terminal import AsJson, Listing, line, show
-from starter.operator import inbox_entries, queue_entries
-from starter.operator.inbox_entries import InboxEntry, Person
-from starter.operator.queue_entries import QueueEntry
+from starter.operator import inbox_entries
+from starter.operator.inbox_entries import InboxEntry, Person, QueueEntry
 
 COLUMNS = ("document", "waits at", "needs", "since", "accepted", "until", "not by you")
 
@@ -168,7 +167,7 @@ def show_entry(
         )
     entry = entries[-1]
     with session(settings, Role.OPERATOR) as connection:
-        document = queue_entries.document(connection, entry.kb_id)
+        document = inbox_entries.queue_document(connection, entry.kb_id)
     view = {**asdict(entry), "document": document}
     steps = [f"{word}: {command}" for word, command in zip_longest(("next",), entry.commands, fillvalue="then")]
     show(view, as_json=as_json, render=lambda out: out.print(document, *steps, sep="\n", soft_wrap=True))
@@ -177,4 +176,4 @@ def show_entry(
 def queued(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[QueueEntry]:
     """The open entries, read by an operator."""
     with session(settings, Role.OPERATOR) as connection:
-        return queue_entries.entries(settings, connection, batch_id=batch_id, run_id=run_id)
+        return inbox_entries.queue_entries(settings, connection, batch_id=batch_id, run_id=run_id)

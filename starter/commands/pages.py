@@ -27,7 +27,7 @@ from cutter.errors import InvalidInput
 from cutter.projections import batch_report, request_page
 from cutter.projections.batch_view import QueueEntry, ShownDocument, batch_view
 from cutter.projections.report import render
-from cutter.request_view.record import request_record
+from cutter.request_view.forms import request_record
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings, load
 from cutter.stack.addresses import LOOPBACK
@@ -38,7 +38,7 @@ from starter.approver import signing_desk
 from starter.commands.options import RUN_OR_BATCH, Host, Out, Port, Run
 from starter.commands.status import view_of
 from starter.console.terminal import AsJson, fields, say, show, write, write_out
-from starter.operator import rejections, request_state
+from starter.operator import request_state
 from starter.operator.pinned_law import pinned_law
 
 
@@ -140,8 +140,8 @@ def report(
             batch = batch_view(batch_views.shown_facts(connection, run))
             named = [document.run_id for document in batch.documents]
             named += [entry.run_id for waiting in batch.queues.values() for entry in waiting]
-            rejected = rejections.read(settings, connection, filter(None, named))
-        reasons = {run_id: rejections.sentence(rejection) for run_id, rejection in rejected.items()}
+            rejected = request_state.rejections(settings, connection, filter(None, named))
+        reasons = {run_id: request_state.rejection_sentence(rejection) for run_id, rejection in rejected.items()}
         batch = replace(
             batch, documents=_with_reasons(batch.documents, reasons),
             queues={queue: _with_reasons(waiting, reasons) for queue, waiting in batch.queues.items()},
