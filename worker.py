@@ -42,8 +42,7 @@ from cutter.domain.visible import visible_line
 from cutter.errors import CutterError, Refused
 from cutter.kb.store import Store
 from cutter.preflight.checks import OF_WORKER
-from cutter.stack import key_homes
-from cutter.stack.workers import ready_file, waiting_file
+from cutter.stack.workers import HOMES, foreign, ready_file, waiting_file
 from cutter.storage.pools import check_direct, open_pool
 from temporal import names, telemetry
 from temporal.client import connect
@@ -79,7 +78,7 @@ def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None
         tool_revision=f"cutter/{__version__}{build}+{role.value}",
         pools=open_pools(config, role),
         kb=Store(config.kb),
-        signer=signer_of(config, key_homes.HOMES[role]),
+        signer=signer_of(config, HOMES[role]),
         watches=Watches(),
         publish_report=publish_report,
         build_id=build_id(config),
@@ -200,10 +199,10 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     the end of the longest gate's cap.
     """
     # A worker with another worker's key could sign for both, so two signatures would prove nothing more than one.
-    if others := key_homes.foreign(config.keys, role):
+    if others := foreign(config.keys, role):
         raise Refused(
             f"{config.keys} holds the key of another worker ({', '.join(others)}): let `cutter up` start the workers, "
-            f"or set CUTTER_KEYS_DIR to a folder with {key_homes.HOMES[role]} alone",
+            f"or set CUTTER_KEYS_DIR to a folder with {HOMES[role]} alone",
             code="foreign_key",
         )
     for database_role in ROLES_OF[role]:

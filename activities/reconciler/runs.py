@@ -46,7 +46,7 @@ from cutter.storage.pools import session
 from cutter.storage.queries import query
 from cutter.storage.records import Rows, records, values
 from cutter.types import Json
-from temporal import foreign_workflows as foreign
+from temporal import executions
 from temporal.executions import Execution, open_execution_of, ours, tell
 from temporal.runs import resume
 
@@ -85,7 +85,7 @@ class Reconciliation:
     runs: tuple[tuple[Kind, ExaminedRun], ...] = ()
     batches_woken: tuple[LostBatch, ...] = ()
     batches_without_workflow: tuple[LostBatch, ...] = ()
-    foreign: tuple[foreign.Foreign, ...] = ()
+    foreign: tuple[executions.Foreign, ...] = ()
 
     def runs_of(self, kind: Kind) -> list[ExaminedRun]:
         """The runs for which this action was taken, in the order of their examination."""
@@ -160,7 +160,7 @@ async def runs(client: Client, deps: Deps, grace_seconds: float) -> Reconciliati
         await _reconciled(client, deps, run, grace_seconds)
         for run in await asyncio.to_thread(_not_ended, deps.settings)
     ]
-    strangers = await foreign.every(client)
+    strangers = await executions.foreign(client)
     woken, lost = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
     return Reconciliation(
         runs=tuple(examined), batches_woken=tuple(woken), batches_without_workflow=tuple(lost), foreign=tuple(strangers)

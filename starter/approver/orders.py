@@ -33,8 +33,7 @@ from starter.approver import signing_desk
 from starter.console.confirmation import require_yes
 from starter.console.terminal import Listing, err, progress, table
 from starter.operator import batch_outcome
-from temporal import batches, names, runs
-from temporal import foreign_workflows as foreign
+from temporal import batches, executions, names, runs
 from temporal.client import connect, unanswered
 from temporal.executions import open_execution_of
 from temporal.runs import OrderReply
@@ -201,7 +200,7 @@ async def _carried_out(
         )
         return await handle.result()
     except WorkflowAlreadyStartedError:
-        await foreign.ours_open(client, workflow_id)
+        await executions.ours_open(client, workflow_id)
         raise Refused(
             f"a {name} of {run.run_id} is under way: see",
             then=f"cutter status {run.run_id}",

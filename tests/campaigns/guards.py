@@ -63,7 +63,7 @@ _KEYS = "integration/gpg/test_deployment_keys.py"
 
 DELIVERY = (
     *_of(
-        "starter/local/deployment_keys.py", _KEYS,
+        "starter/commands/keys.py", _KEYS,
         ("a second private key in a home", "        if set(there) - {fingerprint}:", "        if False:",
          "::test_a_home_never_gets_a_second_private_key"),
         ("a pin of an absent key", "        if fingerprint not in {*given, *there}:", "        if False:",
@@ -1040,7 +1040,7 @@ BATCHES = (
     ),
     *_of(
         "cutter/stack/postgres.py", "integration/stack/test_embedded_postgres.py",
-        ("a recovery that is begun anew", "if alive(process) or ports", "if ports",
+        ("a recovery that is begun anew", "if alive(process) or addresses", "if addresses",
          "::test_a_server_that_still_recovers_is_not_begun_anew"),
     ),
     *_of(
@@ -1263,12 +1263,12 @@ BATCHES = (
          "::test_a_second_session_continues_the_first_and_forgets_requests_that_wait_no_more"),
     ),
     *_of(
-        "starter/console/placeholders.py", "unit/starter/test_placeholders.py",
+        "starter/cli.py", "unit/starter/test_placeholders.py",
         ("a printed word as a reason", "if word in STANDS_FOR:", "if False:",
          "::test_the_word_in_the_place_of_a_reason_is_no_reason"),
     ),
     *_of(
-        "starter/commands/request.py", "",
+        "starter/commands/pages.py", "",
         ("an altered request as a document", "    newer = signing_desk.recompute(settings, document).newer if is_open",
          "    newer = None if is_open", _OVER),
     ),
@@ -1915,10 +1915,10 @@ ROWS = (
 
 OUTSIDE = (
     *_of(
-        "cutter/stack/temporal_server.py", "unit/stack/test_temporal_resolution.py",
+        "cutter/stack/temporal.py", "unit/stack/test_temporal_resolution.py",
         ("web pages at the HTTP API", """    'frontend.httpAllowedHosts=["closed.invalid"]',\n""", "",
          "::test_the_servers_http_port_is_closed_to_web_pages"),
-        ("web pages at the Web UI", "ui_ip = ports.own_address(folder / UI_IP)", "ui_ip = ports.LOOPBACK",
+        ("web pages at the Web UI", "ui_ip = addresses.own_address(folder / UI_IP)", "ui_ip = addresses.LOOPBACK",
          "campaigns/test_web_pages.py::test_no_web_page_reaches_the_local_temporal_server"),
         ("news that the Web UI fetches", '["--ui-disable-news-fetch"] if fetches_news else []', "[]",
          "::test_a_web_ui_that_fetches_news_is_told_not_to"),
@@ -1954,7 +1954,7 @@ OUTSIDE = (
          "::test_a_file_that_was_open_to_others_is_closed_when_it_is_written_again"),
     ),
     *_of(
-        "temporal/foreign_workflows.py", "acceptance/cli/test_foreign_workflows.py",
+        "temporal/executions.py", "acceptance/cli/test_foreign_workflows.py",
         ("a stranger's workflow under our id", "    if stranger is not None:\n", "    if False:\n",
          "::test_a_batchs_id_that_a_stranger_uses_is_refused_with_the_command"),
     ),
@@ -2134,7 +2134,7 @@ RESTORE_POINTS = (
          "::test_a_record_with_a_malformed_restore_point_is_refused"),
     ),
     *_of(
-        "cutter/preflight/restore_points.py", _POINTS,
+        "cutter/preflight/database.py", _POINTS,
         ("a worker whose every backup would fail", "bad if problem.lasting else warned", "warned",
          "::test_without_an_archive_the_gate_fails_with_the_remedy"),
     ),
@@ -2172,12 +2172,9 @@ BACKUPS = (
         ("other rows than those of the snapshot", "(restored.fingerprint, dict(restored.row_counts)) != (",
          "() and (restored.fingerprint, dict(restored.row_counts)) != (",
          "::test_a_whole_backup_of_other_rows_is_refused"),
-        ("a restore over other tables", "        if table := rows.first_table(connection):",
-         "        if (table := rows.first_table(connection)) and False:",
-         "::test_a_restore_does_not_touch_a_database_that_holds_a_table"),
     ),
     *_of(
-        "cutter/backup/ciphertext.py", _TAKE,
+        "cutter/backup/encryption.py", _TAKE,
         ("a ciphertext for another key", "named[0] in recipient.encryption_key_ids", "True",
          "::test_a_second_recipient_is_refused"),
     ),
@@ -2248,7 +2245,7 @@ HOSTS = (
          "::test_a_probe_that_raises_is_a_failed_check_and_the_next_ones_are_made"),
     ),
     *_of(
-        "cutter/preflight/stores.py", _FILES,
+        "cutter/preflight/files.py", _FILES,
         ("a store that answers with other bytes", "    if objects.read(name, len(BODY)) != BODY:", "    if False:",
          "::test_a_store_that_answers_with_other_bytes_fails"),
     ),

@@ -1,4 +1,4 @@
-"""IO: the checks of `cutter doctor`: those of the preflight, those of the operator, and those of the local stack.
+"""IO: `cutter doctor` and its checks: those of the preflight, those of the operator, and those of the local stack.
 
 A check only looks. It never starts, makes or repairs anything, except that the preflight writes one object into each
 store and removes it.
@@ -13,8 +13,10 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Any
 
 import psycopg
+import typer
 
 from cutter import limits
 from cutter.catalogue import Role, WorkerRole
@@ -24,19 +26,21 @@ from cutter.notifications import channels
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Description, Host, Probe, Verdict, bad, ok, unseen, warned
 from cutter.preflight.database import first_line, remedy_of
-from cutter.settings import Settings
-from cutter.stack import key_homes, postgres, records, temporal, temporal_server, workers
+from cutter.settings import Settings, load
+from cutter.stack import postgres, supervisor, temporal, workers
 from cutter.storage import blocked_workers, migrate
 from cutter.storage.bootstrap import GUARDED
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, values
 from cutter.storage.runs import LANES, STILL
 from starter.approver import signing_desk
+from starter.console.failures import as_failure
+from starter.console.terminal import AsJson, ExitCode, end, show, table
 from starter.operator.inbox_entries import INBOX
 from starter.operator.run_status import view_of, with_holds
 
 PYTHON_MIN = (3, 11)
-KEYS = tuple(sorted(key_homes.HOMES.values()))
+KEYS = tuple(sorted(workers.HOMES.values()))
 
 IN_CHECKOUT = (Path(__file__).parents[2] / "Makefile").is_file()
 """True if cutter runs from a checkout. Installed from a wheel, it needs neither git nor make."""
@@ -46,8 +50,40 @@ BOUNDED: Rows[bool] = values("sessions_are_bounded")
 NOTIFICATIONS: Rows[float] = values("notification_queue")
 
 MARKS = {Verdict.OK: "✓", Verdict.OFF: "-", Verdict.OPTIONAL: "-", Verdict.BAD: "✗"}
-SERVERS = {postgres.NAME: checks.DATABASE, temporal_server.NAME: checks.TEMPORAL}
+SERVERS = {postgres.NAME: checks.DATABASE, temporal.NAME: checks.TEMPORAL}
 """The preflight's check of each server that `cutter up` starts."""
+
+
+def doctor(
+    as_json: AsJson = False,
+    host: Annotated[
+        list[Host] | None,
+        typer.Option("--host", help="What this machine is for; may be repeated; default: by the passwords it has"),
+    ] = None,
+) -> None:
+    """Check everything that the product needs on this machine, and say what is missing and how to get it.
+
+    Example: cutter doctor --host exec
+    """
+    checks = all_checks(load(), frozenset(host) if host else None)
+    answer: dict[str, Any] = {
+        "healthy": not any(check.failed for check in checks), "checks": [check.as_json() for check in checks],
+    }  # fmt: skip
+    wrong = next((check for check in checks if check.failed), None)
+    if wrong is not None:
+        message = f"{wrong.name}: {wrong.found}; {wrong.remedy}"
+        answer = as_failure(answer, code="UNAVAILABLE", message=message, next_command=wrong.command)
+    show(
+        answer,
+        as_json=as_json,
+        render=lambda console: console.print(
+            table(
+                ("", "what", "found", "to do"),
+                [(MARKS[check.verdict], check.name, check.found, check.remedy) for check in checks],
+            )
+        ),
+    )
+    end(ExitCode.UNAVAILABLE if any(check.failed for check in checks) else ExitCode.DONE)
 
 
 def all_checks(settings: Settings, hosts: frozenset[Host] | None = None) -> list[Check]:
@@ -121,14 +157,14 @@ def temporal_program(settings: Settings) -> Check:
 
 def processes(settings: Settings) -> Iterator[Check]:
     """The parts that `cutter up` starts. The embedded database is checked by its own state."""
-    known = records.read(settings.state)
+    known = supervisor.read(settings.state)
     if settings.database_url is None:
         status = postgres.cluster_status(settings.state)
         runs = status.state is postgres.State.RUNNING
         verdict = Verdict.BAD if status.state is postgres.State.CRASHED else Verdict.OK if runs else Verdict.OFF
         text = f"embedded, {status.state}" + (f" on port {status.port}" if status.port else "")
         yield Check(name=postgres.NAME, verdict=verdict, found=text, remedy="" if runs else "cutter up")
-    names = [temporal_server.NAME] if settings.temporal_address is None else []
+    names = [temporal.NAME] if settings.temporal_address is None else []
     for name in (*names, *(workers.service_name(role) for role in WorkerRole)):
         service = known.get(name)
         if service is None:
@@ -255,11 +291,11 @@ def keys(settings: Settings) -> Check:
         if len(missing) == len(KEYS):
             return unseen(checks.HOMES, f"missing: {', '.join(missing)}", remedy)
         return bad(checks.HOMES, f"missing: {', '.join(missing)}", remedy, then="cutter up")
-    for home, other in key_homes.shared(settings.keys):
+    for home, other in workers.shared(settings.keys):
         text = f"{home} and {other} in {settings.keys} hold the same private key"
         return bad(checks.HOMES, text, "give each worker a key of its own")
     for role in WorkerRole:
-        others = key_homes.foreign(workers.handed_keys(settings, role), role)
+        others = workers.foreign(workers.handed_keys(settings, role), role)
         if others:
             text = f"the {role} worker was given {', '.join(others)} too"
             return bad(checks.HOMES, text, "`cutter down`, then `cutter up`", then="cutter down")
