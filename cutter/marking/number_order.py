@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
 
 from cutter.domain.amounts import counted
 from cutter.limits import HEADING_LINE_BYTES
@@ -36,6 +38,12 @@ _STEM = 4
 _DIGITS = re.compile("[0-9]{1,5}")
 _NAMED_MAX = 200
 """The most numbers that one heading may cover."""
+
+_LONG_BYTES, _LONG_RATIO = 4_000, 4
+"""Bytes of text before a gap, and their ratio to the median, from which the text may hold the missing heading."""
+
+_TRACE_STEM = 3
+"""Letters of a level's word with which its other spellings begin, so that `Art. 8` is a trace of `Artículo 8`."""
 
 _DASHES = frozenset({b"-", "–".encode(), "—".encode()})
 
@@ -105,6 +113,7 @@ def numbering_findings(
         _step(count, node, lines)
         count.nodes.append(node)
         count.last_at = position
+    usual = _usual_bytes(nodes, lines)
     for (_, name, _), count in counts.items():
         # no line of `explained` is between the two headings
         count.missing = [
@@ -114,9 +123,59 @@ def numbering_findings(
             == bisect_left(explained, lines.number(node.heading.index))
         ]
         dense = len(count.missing) <= max(2, _SPARSE * count.steps)
-        yield from _told("number_missing", name, count.missing, lines, "red" if dense else "amber")
+        traced = [place for place in count.missing if dense and _has_trace(place, nodes, lines, usual)]
+        yield from _told("number_missing", name, traced, lines, "red")
+        left = [place for place in count.missing if place not in traced]
+        yield from _told("number_missing", name, left, lines, "amber")
         yield from _told("number_repeated", name, count.repeated, lines, "red")
         yield from _told("number_backwards", name, count.backwards, lines, "red")
+
+
+def _usual_bytes(nodes: list[Node], lines: Lines) -> int:
+    """Up to this size the text before a gap is not unusually long."""
+    starts = [lines.offset(node.heading.index) for node in nodes] + [lines.end]
+    return max(_LONG_BYTES, _LONG_RATIO * int(median(after - begin for begin, after in pairwise(starts))))
+
+
+def _has_trace(place: Place, nodes: list[Node], lines: Lines, usual: int) -> bool:
+    """True if the text before a gap may hold what is missing: it names the missing number after or before the level's
+    word (glued to it, in any case), or a line begins with that number, or it is unusually long.
+    """
+    node, _, before = place
+    heading = node.heading
+    begin = before if before >= 0 else nodes[node.parent].heading.index if node.parent is not None else 0
+    if lines.offset(heading.index) - lines.offset(begin) > usual and before >= 0:
+        return True
+    value = heading.value or ()
+    last = _value_at(before, nodes)
+    names = _missing_names(last, value, _text(node))
+    if not names:
+        return True
+    words = heading.level.words if heading.level else ()
+    stems = {re.escape(word[:_TRACE_STEM]) for word in (*words, heading.word) if word} or {"(?!)"}
+    number = "(?:" + "|".join(map(re.escape, names)) + r")(?![0-9])"
+    word = rf"(?:{'|'.join(sorted(stems))})\w*[.]?"
+    trace = re.compile(
+        rf"{word}[\W_]{{0,6}}(?<![0-9]){number}|^[\W_]{{0,8}}{number}(?!\w)|(?<![\w])({number})[\W_]{{0,4}}{word}",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    text = lines.data[lines.offset(begin + 1) : lines.offset(heading.index)].decode("utf-8", "ignore")
+    return trace.search(text) is not None
+
+
+def _value_at(index: int, nodes: list[Node]) -> tuple[int, ...]:
+    position = bisect_left(nodes, index, key=lambda node: node.heading.index)
+    return _last_value(nodes[position]) if index >= 0 else ()
+
+
+def _missing_names(last: tuple[int, ...], value: tuple[int, ...], text: str) -> list[str]:
+    """The missing numbers as the text writes them; empty if they cannot be named, or are too many to look for."""
+    if last and (len(last) != len(value) or last[:-1] != value[:-1]):
+        value, last = value[:1], last[:1]
+    first = last[-1] + 1 if last else 1
+    if not value or value[-1] - first > _NAMED_MAX:
+        return []
+    return numbers.names(first, value[-1], text)
 
 
 def _levels_that_count_through(nodes: list[Node], profile: Profile) -> set[str]:

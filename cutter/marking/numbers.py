@@ -198,6 +198,13 @@ def named_gap(last: tuple[int, ...], value: tuple[int, ...], text: str) -> str:
     return f"{names[0]} {'and' if few and len(names) == 2 else 'to'} {names[-1]} are"
 
 
+def names(first: int, end: int, text: str) -> list[str]:
+    """The numbers of [first, end) written like the given one, and in digits."""
+    style = _style(text)
+    written = [style(number) for number in range(first, end)] if style else []
+    return list(dict.fromkeys([*written, *map(str, range(first, end))]))
+
+
 def _style(text: str) -> Callable[[int], str] | None:
     """Writes a number like a given one, or None if the given one is written in words or with a suffix."""
     roman = _ROMAN_NUMBER.fullmatch(text)

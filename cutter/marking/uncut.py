@@ -60,6 +60,9 @@ _BOLD_LINE = re.compile(rb"[ \t]*(?:\*\*|__)[^*_]{1,160}(?:\*\*|__)[ \t\r]*$")
 _ENDS = (b".", b":", b";", b"!", b"?", b'"', b"*", b"_", "”".encode(), "»".encode(), "“".encode())
 """What the last line of a paragraph ends with, if it is a sentence or a note."""
 
+_WORD_STEM = 3
+"""Letters with which all spellings of a level's word begin (`Art. 8`, `Artículo 8`)."""
+
 _TABLE = re.compile(rb"[ \t]*(?:\||\*[ \t]{3}|\+[-=])|[ \t]{8}")
 _QUOTE = re.compile(rb"[ \t]*(?:[\"']|\xe2\x80[\x98\x9a\x9c\x9e]|\xc2\xab)")
 
@@ -290,6 +293,8 @@ def giant_units(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
             tables = sum(len(line) for line in own if _TABLE.match(line))
             quotes = sum(len(line) for line in own if _QUOTE.match(line))
             explained = in_annex or 2 * max(tables, quotes) >= sum(map(len, own)) or (
+                _is_next_in_order(nodes, position) and not _holds_headings(nodes[position], own[1:])
+            ) or (
                 len(sizes) >= 4 and nodes[position].heading.number is not None
                 and _is_one_list(own[1:], marks)
                 and not any(_BOLD_LINE.match(line) or read_line(line) for line in own[1:])
@@ -299,6 +304,34 @@ def giant_units(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
                 text=f"{unit.address} has {size} bytes of text, half of the units have at most {int(typical)}; look "
                 "for headings in it that were not cut",
             )  # fmt: skip
+
+
+def _is_next_in_order(nodes: Sequence[Node], position: int) -> bool:
+    """True if a unit's number follows the one before it and precedes the one after it, of the same kind."""
+    heading = nodes[position].heading
+    if heading.number is None or heading.value is None or not heading.name or position + 1 == len(nodes):
+        return False
+    before, after = (
+        next((node.heading.value for node in side if node.heading.name == heading.name), None)
+        for side in (nodes[max(position - 1, 0) : position], nodes[position + 1 : position + 2])
+    )
+    value = heading.value[0]
+    return (value == 1 or (before is not None and before[0] in (value - 1, value))) and (
+        after is not None and after[0] in (value, value + 1)
+    )
+
+
+def _holds_headings(node: Node, text: Sequence[bytes]) -> bool:
+    """True if a line or a sentence of a unit's text begins like a heading."""
+    if any(_BOLD_LINE.match(line) or read_line(line) for line in text):
+        return True
+    level = node.heading.level
+    words = {word[:_WORD_STEM] for word in (*(level.words if level else ()), node.heading.word) if word}
+    if not words:
+        return True
+    begins = "|".join(map(re.escape, sorted(words)))
+    sentence = re.compile(rf"[.;:!?»”\"')][\s*_]*(?:{begins})\w*[.]?[\s*_]{{0,4}}[0-9IVX]", re.IGNORECASE)
+    return any(sentence.search(line.decode("utf-8", "ignore")) for line in text)
 
 
 def _is_one_list(text: Sequence[bytes], not_of: Collection[_Mark]) -> bool:

@@ -17,7 +17,7 @@ from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.limits import CANDIDATES_MAX, FINDINGS_OF_A_KIND_SHOWN
 from cutter.marking import PROFILES, load_profile
-from cutter.marking.checks import unreadable
+from cutter.marking.checks import TEXT_MISSING, unreadable
 from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.headings import BIDI_IN_HEADING
 from cutter.marking.hierarchy import last_shallower, shallowest_at_first
@@ -226,7 +226,7 @@ class _Trial:
         count last, because a profile that reads no words has none.
         """
         refused = int(isinstance(self.result, MarkRefusal))
-        red = sum(finding.code not in _BREAKS for finding in self.red)
+        red = sum(finding.code not in _BREAKS and finding.code != TEXT_MISSING for finding in self.red)
         return refused, self.nested_otherwise + self.left_out + red, self.breaks, -self.units
 
 
