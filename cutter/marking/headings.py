@@ -15,11 +15,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 from cutter.marking.lines import Lines
 from cutter.marking.options import Options
 from cutter.marking.profile import EXCLUSION_REASONS, FORMS, STATUSES, Form, Level, Profile, StatusRules
+from cutter.marking.asides import without_false_regions, without_quotations
 from cutter.marking.recognise import Heading, find_headings
 from cutter.marking.result import Finding, MarkRefusal, finding, refusal
 from cutter.marking.titles import BIDI, plain_title
@@ -85,7 +87,10 @@ def read_headings(lines: Lines, profile: Profile, options: Options) -> Headings:
         names = profile.level_names()
         cut = names[: names.index(deepest) + 1]
         wanted = [heading for heading in wanted if not heading.name or heading.name in cut]
+    wanted, beside = without_quotations(wanted, lines)
+    wanted, untitled = without_false_regions(wanted, lines)
     settled, breaks = _settle(wanted, lines, profile)
+    breaks = sorted([*beside, *untitled, *breaks], key=attrgetter("line"))
     hidden = _bidi(settled, lines)
     merged = _merge_titles(settled, lines, profile)
     hidden = hidden or _bidi(merged, lines)
@@ -147,7 +152,7 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
     kept: list[Heading] = []
     for heading in headings:
         name = heading.name
-        if not name or heading.form == best[name]:
+        if not name or heading.form == best[name] or (heading.level is not None and heading.level.region):
             kept.append(heading)
         else:
             findings.append(finding(
@@ -197,12 +202,13 @@ def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:
 
 def _breaking(headings: list[Heading], level: Level, outer: set[str]) -> Iterator[Heading]:
     """The plain and bold headings of a level outside the longest strictly increasing run of their series and parent. If
-    the numbers continue through the document, the parent does not count. A heading without a number is never outside.
+    the numbers continue through the document, only a region counts as a parent. A heading without a number is never outside.
     """
     groups: dict[tuple[int, str], list[tuple[Heading, tuple[int, ...] | None]]] = defaultdict(list)
     parent = -1
     for heading in headings:
-        if heading.name in outer and level.numbering != "document":
+        of_region = heading.level is not None and heading.level.region
+        if heading.name in outer and (level.numbering != "document" or of_region):
             parent = heading.index
         if heading.name == level.name and heading.form != "atx" and heading.number is not None:
             groups[parent, heading.number.series].append((heading, heading.number.value))

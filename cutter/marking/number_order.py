@@ -98,7 +98,8 @@ def numbering_findings(
     `explained` holds, in order, the lines of other red findings, which already say that a number around them is
     missing.
     """
-    through = _levels_that_count_through(nodes, profile)
+    regions = _regions(nodes)
+    through = _levels_that_count_through(nodes, profile, regions)
     counts: dict[tuple[int | None, str, str], _Count] = defaultdict(_Count)
     named: list[tuple[int, set[int]]] = []
     for position, node in enumerate(nodes):
@@ -107,7 +108,7 @@ def numbering_findings(
             named.append((position, _named(node.heading.title)))
         if number is None or number.value is None or not name:
             continue
-        count = counts[None if name in through else node.parent, name, number.series]
+        count = counts[regions[position] if name in through else node.parent, name, number.series]
         # Only a bounded number of headings is read, so that this is linear.
         count.told = set[int]().union(*(given for at, given in named[-_NEAREST:] if at > count.last_at))
         _step(count, node, lines)
@@ -178,18 +179,27 @@ def _missing_names(last: tuple[int, ...], value: tuple[int, ...], text: str) -> 
     return numbers.names(first, value[-1], text)
 
 
-def _levels_that_count_through(nodes: list[Node], profile: Profile) -> set[str]:
+def _regions(nodes: list[Node]) -> list[int | None]:
+    """For each unit the position of the title of the document in the file that holds it."""
+    regions: list[int | None] = []
+    for position, node in enumerate(nodes):
+        is_title = node.heading.level is not None and node.heading.level.region
+        regions.append(position if is_title else None if node.parent is None else regions[node.parent])
+    return regions
+
+
+def _levels_that_count_through(nodes: list[Node], profile: Profile, regions: list[int | None]) -> set[str]:
     """The levels whose numbers continue from one parent to the next instead of beginning again."""
     votes: dict[str, int] = {level.name: 0 for level in profile.levels}
-    last: dict[str, tuple[int | None, int]] = {}
-    for node in nodes:
+    last: dict[tuple[str, int | None], tuple[int | None, int]] = {}
+    for node, region in zip(nodes, regions, strict=True):
         number, name = node.heading.number, node.heading.name
         if number is None or number.value is None or not name or number.series:
             continue
-        parent, before = last.get(name, (node.parent, 0))
+        parent, before = last.get((name, region), (node.parent, 0))
         if parent != node.parent:
             votes[name] += 1 if number.value[0] > max(before - 1, 1) else -1
-        last[name] = (node.parent, number.value[0])
+        last[name, region] = (node.parent, number.value[0])
     return {level.name for level in profile.levels if votes[level.name] > 0 or level.numbering == "document"}
 
 
