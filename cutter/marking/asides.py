@@ -118,10 +118,13 @@ def without_false_regions(headings: list[Heading], lines: Lines) -> tuple[list[H
         return headings, []
     repeats = Counter(headings[position].title.casefold() for position in titles)
     dropped: set[int] = set()
+    silent: set[int] = set()
     last: dict[str, tuple[int, ...]] = {}
     for begin, end in pairwise([-1, *titles, len(headings)]):
         below = [heading for heading in headings[begin + 1 : end] if heading.name and heading.value is not None]
-        if begin >= 0:
+        if begin >= 0 and not last:
+            silent.add(begin)  # the title of the law itself
+        elif begin >= 0:
             first = next((heading for heading in below if heading.name in last), None)
             is_head = repeats[headings[begin].title.casefold()] >= _PAGE_HEADS_MIN
             again = first is not None and (first.value or ()) <= last[first.name]
@@ -137,4 +140,4 @@ def without_false_regions(headings: list[Heading], lines: Lines) -> tuple[list[H
                 "before it continue after it; it is text")
         for position in sorted(dropped)
     ]  # fmt: skip
-    return [heading for position, heading in enumerate(headings) if position not in dropped], findings
+    return [heading for position, heading in enumerate(headings) if position not in dropped | silent], findings

@@ -5,6 +5,9 @@ YAML.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -18,6 +21,7 @@ from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.evidence import Evidence, Kind, read_named
+from cutter.marking.suggestion.regions import region_lines
 from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
 
 _UNKNOWN_RANK = 7
@@ -36,6 +40,9 @@ _FIRST_NUMBERS = ("1", "I", "1er", "1º", "1°", "一")
 
 _ARTICLES_MIN = 2
 """From this number of articles with `#` on, the whole text is assumed to use `#`."""
+
+_REGIONS_MAX = 60
+"""The most titles of other documents that a profile names."""
 
 _SAME_WORD_CHARACTERS = 3
 """The number of equal first letters by which two spellings are one word (Art., Article)."""
@@ -74,6 +81,7 @@ class DraftLevel:
     whole_document: bool
     title_next_line: bool
     lines: tuple[LikelyHeading, ...]
+    region: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +102,11 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
         rival = best.setdefault(kind.word.casefold(), kind)
         if _weight(kind) > _weight(rival):
             best[kind.word.casefold()] = kind
-    kinds = sorted(best.values(), key=lambda kind: kind.lines[0].index)
+    kinds = _of_the_text(sorted(best.values(), key=lambda kind: kind.lines[0].index), evidence)
+    regions = region_lines(lines, frozenset(line.index for kind in kinds for line in kind.lines))
     merged: list[DraftLevel] = []
-    for kind in _of_the_text(kinds, evidence):
-        level = _level(kind, lines)
+    for kind in kinds:
+        level = _level(kind, lines, regions)
         same = next((place for place, other in enumerate(merged) if _spelled_otherwise(other, level)), None)
         if same is None:
             merged.append(level)
@@ -114,7 +123,15 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
             whole_document=large.whole_document and small.whole_document,
             lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
         )  # fmt: skip
-    return _named(_ordered(merged))[:PROFILE_LEVELS_MAX]
+    ordered = _ordered(merged)
+    if regions and merged:
+        titles = tuple(dict.fromkeys(line.title.rstrip(".:–—- ") for line in regions))[:_REGIONS_MAX]
+        region = DraftLevel(
+            name="region", segment="", section_type="section", words=(), phrases=titles, numbers=(), number="required",
+            form="plain", depth=0, rank=0, whole_document=False, title_next_line=False, lines=regions, region=True,
+        )  # fmt: skip
+        ordered = _ordered([*merged, region])
+    return _named(ordered)[:PROFILE_LEVELS_MAX]
 
 
 def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
@@ -145,18 +162,20 @@ def _weight(kind: Kind) -> int:
     return len(kind.lines) * (2 if kind.form == "atx" else 1)
 
 
-def _level(kind: Kind, lines: Lines) -> DraftLevel:
+def _level(kind: Kind, lines: Lines, regions: Sequence[LikelyHeading] = ()) -> DraftLevel:
     role = kind.role
     styles = kind.styles or ("arabic",)
     name = role.name if role else ""
     optional = name == "annex" and kind.form == "atx" and not all(line.number for line in kind.lines)
     plain_article = name == "article" and kind.form != "atx"
+    borders = [line.index for line in regions]
+    firsts = Counter(bisect_left(borders, line.index) for line in kind.lines if line.number in _FIRST_NUMBERS)
     return DraftLevel(
         name=name, segment=segment_of_word(kind.word),
         section_type=role.section_type if role else "section", words=(kind.word,), phrases=(), numbers=styles,
         number="either_side" if kind.number_first else "optional" if optional else "required",
         form=kind.form, depth=kind.depth, rank=role.rank if role else _UNKNOWN_RANK,
-        whole_document=plain_article and sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1,
+        whole_document=plain_article and max(firsts.values(), default=0) <= 1,
         title_next_line=_has_titles_below(kind, lines), lines=kind.lines,
     )  # fmt: skip
 
@@ -388,7 +407,9 @@ def yaml_of(draft: Draft, *, name: str, about: str) -> bytes:
 
 
 def _level_fields(level: DraftLevel) -> dict[str, Any]:
-    fields: dict[str, Any] = {"name": level.name, "segment": level.segment}
+    fields: dict[str, Any] = {"name": level.name}
+    if level.segment:
+        fields["segment"] = level.segment
     words = tuple(word for word in level.words if NUMBER not in word)
     markers = [word for word in level.words if NUMBER in word]
     if markers:
@@ -398,7 +419,9 @@ def _level_fields(level: DraftLevel) -> dict[str, Any]:
             fields[field] = list(values)
     if level.number != "required":
         fields["number"] = level.number
-    if level.form != "atx":
+    if level.region:
+        fields |= {"region": True, "forms": ["bold", "plain"]}
+    elif level.form != "atx":
         fields["forms"] = [level.form]
     if level.whole_document:
         fields["numbering"] = "document"

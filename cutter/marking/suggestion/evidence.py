@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cutter.marking import numbers
+from cutter.marking.asides import quoted_lines
 from cutter.marking.heading_lines import LikelyHeading, likely_heading
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
@@ -52,9 +53,10 @@ class Evidence:
 
 def read_evidence(lines: Lines) -> Evidence:
     headings = [line for index in range(len(lines.lines)) if (line := likely_heading(index, lines)) is not None]
+    quoted = quoted_lines(lines)
     groups: dict[tuple[str, Form], list[LikelyHeading]] = defaultdict(list)
     for line in headings:
-        if line.word and not line.hidden:
+        if line.word and not line.hidden and (line.form == "atx" or line.index not in quoted):
             groups[line.key, line.form].append(line)
     digits = Counter(line.depth for line in headings if line.form == "atx" and line.title[:1].isdigit())
     candidates = [(form, kept) for (_, form), group in groups.items() if (kept := _without_titles(group, digits))]
