@@ -127,7 +127,7 @@ def without_false_regions(headings: list[Heading], lines: Lines) -> tuple[list[H
         elif begin >= 0:
             first = next((heading for heading in below if heading.name in last), None)
             is_head = repeats[headings[begin].title.casefold()] >= _PAGE_HEADS_MIN
-            again = first is not None and (first.value or ()) <= last[first.name]
+            again = first is not None and (first.value or ())[:1] <= (1,)
             if again or (first is None and (below or not is_head)):
                 last = {}
             else:

@@ -216,6 +216,8 @@ def _step(count: _Count, node: Node, lines: Lines) -> None:
     last = _last_value(before)
     if value == _value(before):
         count.repeated.append((node, _text(node), -1))
+    elif len(value) > 1 and value == last[: len(value)]:
+        return  # `1er bis A` may be inserted before `1er bis`
     elif value < last:
         # A numbering that begins again under another parent (such as the articles of an annex) does not go back.
         if value[0] > 1 or before.parent == node.parent:

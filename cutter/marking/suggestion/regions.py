@@ -36,6 +36,7 @@ def region_lines(lines: Lines, taken: frozenset[int]) -> tuple[LikelyHeading, ..
         bold = text.startswith(("**", "__"))
         alone = bool(_ALONE.fullmatch(title)) and title[:1].isupper() and (
             bold or title.isupper() or index == 0 or lines.is_blank(index - 1)
+            or lines.lines[index - 1].rstrip().endswith(b".")
         )  # fmt: skip
         if alone or (title.isupper() and _DOCUMENT.match(title)):
             line = LikelyHeading(index=index, form="bold" if bold else "plain", depth=0, title=title)
