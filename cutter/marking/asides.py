@@ -7,13 +7,16 @@ another document in the file, whose numbers begin again after its title.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import pairwise
 
 from cutter.limits import QUOTATION_LINES_MAX
 from cutter.marking.lines import Lines
 from cutter.marking.recognise import Heading
 from cutter.marking.result import Finding, finding
+from cutter.marking.vocabulary import REGION_TITLES
 
 QUOTED, CONTINUED, NO_REGION = "heading_quoted", "sentence_continued", "region_title"
 
@@ -25,6 +28,8 @@ _SIGNS = tuple(sign.encode() for sign in "«“„”»\"")
 
 _SENTENCE_ENDS = (".", ":", ";", "!", "?", '"', "*", "_", "”", "»", "“", ")", "|", "-", "–", "—", ">", "°", "º")
 """What the line before a heading ends with, if that line is no part of a wrapped sentence."""
+
+_STANDING = frozenset(title.casefold() for title in REGION_TITLES)
 
 _PAGE_HEADS_MIN = 3
 """From this number of equal titles on, they are probably the heads of pages."""
@@ -57,7 +62,7 @@ def without_quotations(headings: list[Heading], lines: Lines) -> tuple[list[Head
     if all(heading.form == "atx" for heading in headings):
         return headings, []
     quoted = quoted_lines(lines)
-    begins = {heading.index for heading in headings}
+    begins = {heading.index for heading in headings if heading.bare}
     plain = [heading for heading in headings if heading.form == "plain"]
     glued = {heading.index for heading in plain if _continues(heading.index, lines, begins)}
     glued = set() if 3 * len(glued) >= len(plain) else glued - _fitting(headings, glued)
@@ -103,6 +108,24 @@ def _fitting(headings: list[Heading], glued: set[int]) -> set[int]:
     return {index for index, place in places if place not in own}
 
 
+def filling(main: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> set[int]:
+    """The indexes of `others` whose numbers fill exactly the gap of `main` in which they are, count up to its first
+    number, or continue it. Both are (index of the line, number), in order.
+    """
+    fits: set[int] = set()
+    starts = [index for index, _ in main]
+    gaps: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for index, value in others:
+        gaps[bisect_left(starts, index)].append((index, value))
+    for place, lines in gaps.items():
+        last = main[place - 1][1] if place else 0
+        following = main[place][1] if place < len(main) else 0
+        chain = [index for step, (index, value) in enumerate(lines) if value == last + 1 + step]
+        complete = len(chain) == len(lines) and following in (0, 1, last + 1 + len(lines))
+        fits.update(chain if complete and (place or following > 1) else ())
+    return fits
+
+
 def _continues(index: int, lines: Lines, begins: set[int]) -> bool:
     """True if the line before is text without the end of a sentence."""
     if index == 0 or index - 1 in begins or lines.is_blank(index - 1):
@@ -126,12 +149,13 @@ def without_false_regions(headings: list[Heading], lines: Lines) -> tuple[list[H
             silent.add(begin)  # the title of the law itself
         elif begin >= 0:
             first = next((heading for heading in below if heading.name in last), None)
-            is_head = repeats[headings[begin].title.casefold()] >= _PAGE_HEADS_MIN
+            title = headings[begin].title.casefold()
+            is_head = repeats[title] >= _PAGE_HEADS_MIN and title.rstrip(".: ") not in _STANDING
             again = first is not None and (first.value or ())[:1] <= (1,)
-            if again or (first is None and (below or not is_head)):
+            if again or (first is None and not is_head):
                 last = {}
             else:
-                dropped.add(begin)
+                (silent if is_head else dropped).add(begin)
         for heading in below:
             last[heading.name] = max(last.get(heading.name, ()), heading.value or ())
     findings = [

@@ -21,7 +21,7 @@ from typing import Literal
 from cutter.marking.lines import Lines
 from cutter.marking.options import Options
 from cutter.marking.profile import EXCLUSION_REASONS, FORMS, STATUSES, Form, Level, Profile, StatusRules
-from cutter.marking.asides import without_false_regions, without_quotations
+from cutter.marking.asides import filling, without_false_regions, without_quotations
 from cutter.marking.recognise import Heading, find_headings
 from cutter.marking.result import Finding, MarkRefusal, finding, refusal
 from cutter.marking.titles import BIDI, plain_title
@@ -149,10 +149,11 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
     best: dict[str, Form] = {}
     for heading in headings:
         best[heading.name] = min(best.get(heading.name, heading.form), heading.form, key=FORMS.index)
+    filled = _filled(headings, best, lines)
     kept: list[Heading] = []
     for heading in headings:
         name = heading.name
-        if not name or heading.form == best[name] or (heading.level is not None and heading.level.region):
+        if not name or heading.form == best[name] or heading.index in filled or (heading.level is not None and heading.level.region):
             kept.append(heading)
         else:
             findings.append(finding(
@@ -173,6 +174,20 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
                 code="numbering_break", line=lines.number(index), severity="red",
                 text=f"{level.name} {number} breaks the numbering around it; it is text"))  # fmt: skip
     return kept, findings
+
+
+def _filled(headings: list[Heading], best: dict[str, Form], lines: Lines) -> set[int]:
+    """Headings of another form than their level's, each a paragraph of its own, whose numbers fill a gap of it."""
+    main: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    others: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for heading in headings:
+        if heading.name and heading.value is not None and len(heading.value) == 1:
+            place = heading.index, heading.value[0]
+            if heading.form == best[heading.name]:
+                main[heading.name].append(place)
+            elif best[heading.name] == "atx" and (heading.index == 0 or lines.is_blank(heading.index - 1)):
+                others[heading.name].append(place)
+    return set().union(*(filling(main[name], places) for name, places in others.items()))
 
 
 def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:

@@ -60,6 +60,9 @@ _BOLD_LINE = re.compile(rb"[ \t]*(?:\*\*|__)[^*_]{1,160}(?:\*\*|__)[ \t\r]*$")
 _ENDS = (b".", b":", b";", b"!", b"?", b'"', b"*", b"_", "”".encode(), "»".encode(), "“".encode())
 """What the last line of a paragraph ends with, if it is a sentence or a note."""
 
+_RUN_IN_LINES = 40
+"""How far above its second paragraph the line of an article is looked for."""
+
 _WORD_STEM = 3
 """Letters with which all spellings of a level's word begin (`Art. 8`, `Artículo 8`)."""
 
@@ -130,6 +133,8 @@ def _runs(
         numbers_cut = {line.value for line in cut.get(key, ())}
         alone = not numbered and key[0] == "article" and any(line.strong for line in open_lines)
         pair = len(run) == _RUN - 1 and run[0].value == 1 and all(line.strong for line in run)
+        if run and _follows_a_run_in_first(run[0], pieces.lines):
+            continue
         if (alone or pair or len(run) >= _RUN) and not {line.value for line in run} <= numbers_cut:
             uncut.extend(run)
         else:
@@ -143,6 +148,14 @@ def _runs(
     for line in sorted(absorbed, key=lambda line: line.index):
         yield _finding("heading_absorbed", [line], pieces, "continues the numbering of the headings around it, but is "
                        "part of the text of the unit before it; write it as a heading like them")  # fmt: skip
+
+
+def _follows_a_run_in_first(line: HeadingLine, lines: Lines) -> bool:
+    """True for `§2.` below `Art. 1. … § 1. …`: the paragraphs of an article, whose first is in the article's line."""
+    if line.value != 2 or not line.text.startswith("§"):
+        return False
+    above = lines.lines[max(line.index - _RUN_IN_LINES, 0) : line.index]
+    return any(re.search(rb".\S.*\xc2\xa7 ?1(?![0-9])", text) for text in above)
 
 
 def _numbered_titles(indexes: Iterable[int], pieces: Pieces) -> Iterator[Finding]:

@@ -16,6 +16,8 @@ import yaml
 
 from cutter.errors import InvalidInput
 from cutter.limits import CORRECTIONS_MAX, PROFILE_LEVELS_MAX
+from cutter.marking import numbers
+from cutter.marking.asides import filling
 from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
@@ -82,6 +84,8 @@ class DraftLevel:
     title_next_line: bool
     lines: tuple[LikelyHeading, ...]
     region: bool = False
+    also: tuple[Form, ...] = ()
+    """Other forms in which some of its headings are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +110,7 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
     regions = region_lines(lines, frozenset(line.index for kind in kinds for line in kind.lines))
     merged: list[DraftLevel] = []
     for kind in kinds:
-        level = _level(kind, lines, regions)
+        level = _with_other_forms(_level(kind, lines, regions), kind, evidence, lines)
         same = next((place for place, other in enumerate(merged) if _spelled_otherwise(other, level)), None)
         if same is None:
             merged.append(level)
@@ -144,6 +148,11 @@ def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
     plain = [len(kind.lines) for kind in kinds if kind.form != "atx" and kind.role and kind.role.name == "article"]
     if with_hashes >= max(_ARTICLES_MIN, *plain, 0):
         return [kind for kind in kinds if kind.form == "atx"]
+    articles = [kind for kind in kinds if kind.role and kind.role.name == "article"]
+    if len(articles) > 1 and any(line.number in _FIRST_NUMBERS for line in articles[0].lines):
+        # `§2.` begins a line, `§ 1.` is in the line of its article: paragraphs, and no level of their own
+        kinds = [kind for kind in kinds if kind is articles[0] or kind.form == "atx" or not kind.word.startswith("§")
+                 or any(line.number in _FIRST_NUMBERS for line in kind.lines)]  # fmt: skip
     known = [kind for kind in kinds if kind.form == "atx" or kind.role is not None]
     return known or kinds
 
@@ -169,7 +178,13 @@ def _level(kind: Kind, lines: Lines, regions: Sequence[LikelyHeading] = ()) -> D
     optional = name == "annex" and kind.form == "atx" and not all(line.number for line in kind.lines)
     plain_article = name == "article" and kind.form != "atx"
     borders = [line.index for line in regions]
-    firsts = Counter(bisect_left(borders, line.index) for line in kind.lines if line.number in _FIRST_NUMBERS)
+    firsts: Counter[int] = Counter()
+    seen: set[int] = set()
+    for line in kind.lines:
+        part = bisect_left(borders, line.index)
+        # a count that does not begin with one, and has a one later, begins again
+        firsts[part] += (line.number in _FIRST_NUMBERS) + (part not in seen and line.number not in _FIRST_NUMBERS)
+        seen.add(part)
     return DraftLevel(
         name=name, segment=segment_of_word(kind.word),
         section_type=role.section_type if role else "section", words=(kind.word,), phrases=(), numbers=styles,
@@ -178,6 +193,30 @@ def _level(kind: Kind, lines: Lines, regions: Sequence[LikelyHeading] = ()) -> D
         whole_document=plain_article and max(firsts.values(), default=0) <= 1,
         title_next_line=_has_titles_below(kind, lines), lines=kind.lines,
     )  # fmt: skip
+
+
+def _with_other_forms(level: DraftLevel, kind: Kind, evidence: Evidence, lines: Lines) -> DraftLevel:
+    """The level with the forms of its lines without `#` that fill the gaps of those with `#`."""
+    if kind.form != "atx" or level.name != "article":
+        return level
+    main = [(line.index, value) for line in kind.lines if (value := _whole(line)) is not None]
+    for form in ("bold", "plain"):
+        others = [line for line in evidence.others if line.form == form and line.parted and _same_word(line.word, kind.word)
+                  and (line.index == 0 or lines.is_blank(line.index - 1))]
+        places = [(line.index, value) for line in others if (value := _whole(line)) is not None]
+        if places and len(filling(main, places)) == len(others):
+            words = tuple(dict.fromkeys((*level.words, *(line.word for line in others))))
+            level = replace(level, words=words, also=(*level.also, form))
+    return level
+
+
+def _whole(line: LikelyHeading) -> int | None:
+    value = numbers.parse(line.number).value if line.number else None
+    return value[0] if value is not None and len(value) == 1 else None
+
+
+def _same_word(word: str, other: str) -> bool:
+    return ascii_upper(word)[:_SAME_WORD_CHARACTERS] == ascii_upper(other)[:_SAME_WORD_CHARACTERS]
 
 
 def heading_of_other_numbers(levels: tuple[DraftLevel, ...], evidence: Evidence) -> LikelyHeading | None:
@@ -421,8 +460,8 @@ def _level_fields(level: DraftLevel) -> dict[str, Any]:
         fields["number"] = level.number
     if level.region:
         fields |= {"region": True, "forms": ["bold", "plain"]}
-    elif level.form != "atx":
-        fields["forms"] = [level.form]
+    elif level.form != "atx" or level.also:
+        fields["forms"] = [level.form, *level.also]
     if level.whole_document:
         fields["numbering"] = "document"
     if level.title_next_line:

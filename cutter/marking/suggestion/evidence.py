@@ -49,6 +49,8 @@ class Evidence:
 
     lines: tuple[LikelyHeading, ...]
     kinds: tuple[Kind, ...]
+    others: tuple[LikelyHeading, ...] = ()
+    """Lines without `#` that have the word and number of an article and are of no kind, or of a smaller one."""
 
 
 def read_evidence(lines: Lines) -> Evidence:
@@ -67,7 +69,10 @@ def read_evidence(lines: Lines) -> Evidence:
         kinds = [kind for kind in single if kind and kind.role and kind.role.name == "article"]
     of_a_kind = {line.index for kind in kinds for line in kind.lines}
     read = tuple(line for line in headings if line.form == "atx" or not line.word or line.index in of_a_kind)
-    return Evidence(lines=read, kinds=tuple(sorted(kinds, key=lambda kind: kind.lines[0].index)))
+    others = tuple(
+        line for (_, form), group in groups.items() if form != "atx" for line in group if line.number and line.parted
+    )  # fmt: skip
+    return Evidence(lines=read, kinds=tuple(sorted(kinds, key=lambda kind: kind.lines[0].index)), others=others)
 
 
 def read_named(index: int, lines: Lines) -> LikelyHeading | None:

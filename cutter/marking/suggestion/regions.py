@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.lines import ATX, BLANK_BYTES, Lines
@@ -19,13 +18,10 @@ _ALONE = re.compile(
 )  # fmt: skip
 _DOCUMENT = re.compile(rf"(?:{'|'.join(map(re.escape, DOCUMENT_WORDS))})[ ]")
 
-_PAGE_HEADS_MIN = 3
-"""From this number of equal titles of documents on, they are probably the heads of pages."""
-
 
 def region_lines(lines: Lines, taken: frozenset[int]) -> tuple[LikelyHeading, ...]:
     """Lines without `#` that are only a title of such a document, except the headings in `taken`."""
-    found: list[tuple[LikelyHeading, bool]] = []
+    found: list[LikelyHeading] = []
     for index, raw in enumerate(lines.lines):
         if not raw or len(raw) > _TITLE_BYTES_MAX or index in taken or lines.opaque[index] or ATX.match(raw):
             continue
@@ -39,7 +35,5 @@ def region_lines(lines: Lines, taken: frozenset[int]) -> tuple[LikelyHeading, ..
             or lines.lines[index - 1].rstrip().endswith(b".")
         )  # fmt: skip
         if alone or (title.isupper() and _DOCUMENT.match(title)):
-            line = LikelyHeading(index=index, form="bold" if bold else "plain", depth=0, title=title)
-            found.append((line, alone))
-    repeats = Counter(line.title for line, _ in found)
-    return tuple(line for line, alone in found if alone or repeats[line.title] < _PAGE_HEADS_MIN)
+            found.append(LikelyHeading(index=index, form="bold" if bold else "plain", depth=0, title=title))
+    return tuple(found)
