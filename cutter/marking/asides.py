@@ -20,11 +20,17 @@ from cutter.marking.vocabulary import REGION_TITLES
 
 QUOTED, CONTINUED, NO_REGION = "heading_quoted", "sentence_continued", "region_title"
 
+ASIDES = frozenset({QUOTED, CONTINUED, NO_REGION})
+"""The findings of lines that were judged to be text although they read like headings."""
+
 _OPENING = {"«": "»", "“": "”", "„": "“”", '"': '"', "”": "”"}
 _OPENS = re.compile(r"[ \t>*_#-]*(?P<sign>[«“„\"”])")
 _OPENS_WITHIN = re.compile(r"(?P<sign>[«“„])[^»”“]*$")
 _CLOSES = re.compile(r"(?P<sign>[»”“\"])[ \t*_.;,:)]*\r?$")
-_SIGNS = tuple(sign.encode() for sign in "«“„”»\"")
+_SIGNS = tuple(sign.encode() for sign in '«“„”»"')
+
+_REFERENCE = re.compile(r"[^\W\d_]+[.]?[ ]+\S+[ ]+[^\W\d_A-ZÀ-Þ]")
+"""`artículo 1° del Decreto`: small letters before and after the number."""
 
 _SENTENCE_ENDS = (".", ":", ";", "!", "?", '"', "*", "_", "”", "»", "“", ")", "|", "-", "–", "—", ">", "°", "º")
 """What the line before a heading ends with, if that line is no part of a wrapped sentence."""
@@ -59,25 +65,26 @@ def quoted_lines(lines: Lines) -> frozenset[int]:
 
 def without_quotations(headings: list[Heading], lines: Lines) -> tuple[list[Heading], list[Finding]]:
     """The headings without plain and bold lines that are quoted or continue a sentence, and a finding for each."""
-    if all(heading.form == "atx" for heading in headings):
-        return headings, []
     quoted = quoted_lines(lines)
     begins = {heading.index for heading in headings if heading.bare}
     plain = [heading for heading in headings if heading.form == "plain"]
     glued = {heading.index for heading in plain if _continues(heading.index, lines, begins)}
     glued = set() if 3 * len(glued) >= len(plain) else glued - _fitting(headings, glued)
-    capitals = Counter(heading.name for heading in plain if heading.title[:1].isupper())
-    small = Counter(heading.name for heading in plain if heading.title[:1].islower())
+    capitals = Counter(heading.name for heading in headings if heading.title[:1].isupper())
+    small = Counter(heading.name for heading in headings if heading.title[:1].islower())
     kept: list[Heading] = []
     findings: list[Finding] = []
     for heading in headings:
         code = ""
         if heading.form != "atx" and heading.index in quoted:
             code, text = QUOTED, "is inside a quotation"
-        elif heading.form == "plain" and (
-            heading.index in glued
-            or (heading.title[:1].islower() and small[heading.name] < capitals[heading.name])
-        ):
+        elif heading.index in glued or (
+            heading.name
+            and heading.title[:1].islower()
+            and (small[heading.name] < capitals[heading.name]
+                 if heading.form == "plain"
+                 else heading.form == "atx" and small[heading.name] < capitals.total() and _REFERENCE.match(heading.title))
+        ):  # fmt: skip
             code, text = CONTINUED, "continues a sentence"
         if not code:
             kept.append(heading)

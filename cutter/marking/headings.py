@@ -11,6 +11,7 @@ objects: neither a 📋 row in an enacted group is cut, nor a ✅ row in a defer
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,11 @@ from cutter.marking.titles import BIDI, plain_title
 BIDI_IN_HEADING = "bidi_in_heading"
 
 _CONTENTS_TITLE_BYTES_MAX = 120
+_ENTRY_SIGNS = re.compile(rb"[\s.:*_#-]+|[\s.]+[0-9]{1,4}\s*$")
+"""What an entry of a table of contents and its heading may have differently, such as the number of a page."""
+
+_ENTRY_BYTES_MIN = 4
+
 _TITLE_BYTES = 8_192
 """The most bytes of a following line that are read as a title. Titles are cut to far less than that."""
 
@@ -135,7 +141,15 @@ def _contents(lines: Lines, headings: list[Heading], profile: Profile) -> Block 
             "contents_without_end", lines.number(begin), f"a table of contents whose first entry {first.title[:60]!r} "
             "does not come again; remove the table or end it with a heading",
         )  # fmt: skip
-    return Block(begin=begin, end=end, reason="table_of_contents")
+    return Block(begin=begin, end=min(end, _again(lines, begin, end)), reason="table_of_contents")
+
+
+def _again(lines: Lines, begin: int, end: int) -> int:
+    """The line of the table of contents where its first line comes again, or its end."""
+    entries = ((index, _ENTRY_SIGNS.sub(b"", lines.lines[index])) for index in range(begin + 1, end))
+    texts = ((index, text.lower()) for index, text in entries if len(text) >= _ENTRY_BYTES_MIN)
+    first = next(texts, (end, b""))[1]
+    return next((index for index, text in texts if text == first and first[:1].isdigit()), end)
 
 
 def _entry(heading: Heading) -> tuple[str, str]:
@@ -153,7 +167,12 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
     kept: list[Heading] = []
     for heading in headings:
         name = heading.name
-        if not name or heading.form == best[name] or heading.index in filled or (heading.level is not None and heading.level.region):
+        if (
+            not name
+            or heading.form == best[name]
+            or heading.index in filled
+            or (heading.level is not None and heading.level.region)
+        ):
             kept.append(heading)
         else:
             findings.append(finding(
@@ -185,7 +204,7 @@ def _filled(headings: list[Heading], best: dict[str, Form], lines: Lines) -> set
             place = heading.index, heading.value[0]
             if heading.form == best[heading.name]:
                 main[heading.name].append(place)
-            elif best[heading.name] == "atx" and (heading.index == 0 or lines.is_blank(heading.index - 1)):
+            elif heading.index == 0 or lines.is_blank(heading.index - 1):
                 others[heading.name].append(place)
     return set().union(*(filling(main[name], places) for name, places in others.items()))
 

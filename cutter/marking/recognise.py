@@ -11,7 +11,14 @@ from functools import lru_cache
 
 from cutter.limits import HEADING_CHARACTERS_READ
 from cutter.marking import numbers
-from cutter.marking.heading_lines import LISTED, RUNNING_NUMBER, PLAIN_CHARACTERS, follows_number, sign_follows, title_may_follow
+from cutter.marking.heading_lines import (
+    LISTED,
+    RUNNING_NUMBER,
+    PLAIN_CHARACTERS,
+    follows_number,
+    sign_follows,
+    title_may_follow,
+)
 from cutter.marking.lines import ATX, Lines, beginning
 from cutter.marking.numbers import Number
 from cutter.marking.profile import Form, Level, Profile

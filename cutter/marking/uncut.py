@@ -63,9 +63,6 @@ _ENDS = (b".", b":", b";", b"!", b"?", b'"', b"*", b"_", "”".encode(), "»".en
 _RUN_IN_LINES = 40
 """How far above its second paragraph the line of an article is looked for."""
 
-_WORD_STEM = 3
-"""Letters with which all spellings of a level's word begin (`Art. 8`, `Artículo 8`)."""
-
 _TABLE = re.compile(rb"[ \t]*(?:\||\*[ \t]{3}|\+[-=])|[ \t]{8}")
 _QUOTE = re.compile(rb"[ \t]*(?:[\"']|\xe2\x80[\x98\x9a\x9c\x9e]|\xc2\xab)")
 
@@ -277,10 +274,20 @@ def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
 
 
 def text_outside(pieces: Pieces) -> Iterator[Finding]:
-    """Amber finding: more text is outside the units than in them, without what is left out for what it is."""
+    """Amber finding: more text is outside the units than in them, without what is left out for what it is. A table of
+    contents that is larger than all units is red.
+    """
     outside = [piece for piece in pieces.exclusions if piece.reason in _NO_UNIT]
     size = sum(piece.end - piece.start for piece in outside)
-    if size > sum(unit.end - unit.start for unit in pieces.candidates):
+    cut = sum(unit.end - unit.start for unit in pieces.candidates)
+    for piece in pieces.exclusions:
+        if piece.reason == "table_of_contents" and piece.end - piece.start > cut:
+            yield finding(
+                code="contents_too_large", line=piece.line, severity="red",
+                text=f"the table of contents has {piece.end - piece.start} bytes, more than all units; the law may be "
+                "in it. Write `#` before the first heading after the table",
+            )  # fmt: skip
+    if size > cut:
         yield finding(
             code=TEXT_OUTSIDE, line=outside[0].line, severity="amber",
             text=f"{size} bytes of text begin here and become no unit, more than all units have. Write a heading, such "
@@ -306,8 +313,6 @@ def giant_units(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
             tables = sum(len(line) for line in own if _TABLE.match(line))
             quotes = sum(len(line) for line in own if _QUOTE.match(line))
             explained = in_annex or 2 * max(tables, quotes) >= sum(map(len, own)) or (
-                _is_next_in_order(nodes, position) and not _holds_headings(nodes[position], own[1:])
-            ) or (
                 len(sizes) >= 4 and nodes[position].heading.number is not None
                 and _is_one_list(own[1:], marks)
                 and not any(_BOLD_LINE.match(line) or read_line(line) for line in own[1:])
@@ -317,34 +322,6 @@ def giant_units(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
                 text=f"{unit.address} has {size} bytes of text, half of the units have at most {int(typical)}; look "
                 "for headings in it that were not cut",
             )  # fmt: skip
-
-
-def _is_next_in_order(nodes: Sequence[Node], position: int) -> bool:
-    """True if a unit's number follows the one before it and precedes the one after it, of the same kind."""
-    heading = nodes[position].heading
-    if heading.number is None or heading.value is None or not heading.name or position + 1 == len(nodes):
-        return False
-    before, after = (
-        next((node.heading.value for node in side if node.heading.name == heading.name), None)
-        for side in (nodes[max(position - 1, 0) : position], nodes[position + 1 : position + 2])
-    )
-    value = heading.value[0]
-    return (value == 1 or (before is not None and before[0] in (value - 1, value))) and (
-        after is not None and after[0] in (value, value + 1)
-    )
-
-
-def _holds_headings(node: Node, text: Sequence[bytes]) -> bool:
-    """True if a line or a sentence of a unit's text begins like a heading."""
-    if any(_BOLD_LINE.match(line) or read_line(line) for line in text):
-        return True
-    level = node.heading.level
-    words = {word[:_WORD_STEM] for word in (*(level.words if level else ()), node.heading.word) if word}
-    if not words:
-        return True
-    begins = "|".join(map(re.escape, sorted(words)))
-    sentence = re.compile(rf"[.;:!?»”\"')][\s*_]*(?:{begins})\w*[.]?[\s*_]{{0,4}}[0-9IVX]", re.IGNORECASE)
-    return any(sentence.search(line.decode("utf-8", "ignore")) for line in text)
 
 
 def _is_one_list(text: Sequence[bytes], not_of: Collection[_Mark]) -> bool:

@@ -197,16 +197,24 @@ def _level(kind: Kind, lines: Lines, regions: Sequence[LikelyHeading] = ()) -> D
 
 def _with_other_forms(level: DraftLevel, kind: Kind, evidence: Evidence, lines: Lines) -> DraftLevel:
     """The level with the forms of its lines without `#` that fill the gaps of those with `#`."""
-    if kind.form != "atx" or level.name != "article":
+    if level.name != "article":
         return level
+    own = {line.index for line in kind.lines}
     main = [(line.index, value) for line in kind.lines if (value := _whole(line)) is not None]
     for form in ("bold", "plain"):
-        others = [line for line in evidence.others if line.form == form and line.parted and _same_word(line.word, kind.word)
-                  and (line.index == 0 or lines.is_blank(line.index - 1))]
+        others = [
+            line
+            for line in evidence.others
+            if line.form == form
+            and line.index not in own
+            and _same_word(line.word, kind.word)
+            and (line.index == 0 or lines.is_blank(line.index - 1))
+        ]
         places = [(line.index, value) for line in others if (value := _whole(line)) is not None]
         if places and len(filling(main, places)) == len(others):
             words = tuple(dict.fromkeys((*level.words, *(line.word for line in others))))
-            level = replace(level, words=words, also=(*level.also, form))
+            also = (*level.also, form) if form != level.form else level.also
+            level = replace(level, words=words, also=also)
     return level
 
 
