@@ -32,8 +32,36 @@ _SIGNS = tuple(sign.encode() for sign in '«“„”»"')
 _REFERENCE = re.compile(r"[^\W\d_]+[.]?[ ]+\S+[ ]+[^\W\d_A-ZÀ-Þ]")
 """`artículo 1° del Decreto`: small letters before and after the number."""
 
-_SENTENCE_ENDS = (".", ":", ";", "!", "?", '"', "*", "_", "”", "»", "“", ")", "|", "-", "–", "—", ">", "°", "º")
+_SENTENCE_ENDS = (
+    ".",
+    ":",
+    ";",
+    "!",
+    "?",
+    '"',
+    "*",
+    "_",
+    "”",
+    "»",
+    "“",
+    ")",
+    "|",
+    "-",
+    "–",
+    "—",
+    ">",
+    "°",
+    "º",
+    "。",
+    "：",
+    "；",
+    "」",
+    "）",
+)
 """What the line before a heading ends with, if that line is no part of a wrapped sentence."""
+
+_FORMULA = re.compile(rb"[ \t*_]*(?:SE )?(?:HA )?(?:RESUELVE|RESUELTO|DECRETA|ACUERDA)[ \t*_]*:[ \t*_\r]*")
+"""An enacting formula: what comes after it is a third document without a title."""
 
 _STANDING = frozenset(title.casefold() for title in REGION_TITLES)
 
@@ -78,20 +106,23 @@ def without_quotations(headings: list[Heading], lines: Lines) -> tuple[list[Head
         code = ""
         if heading.form != "atx" and heading.index in quoted:
             code, text = QUOTED, "is inside a quotation"
-        elif heading.index in glued or (
-            heading.name
-            and heading.title[:1].islower()
-            and (small[heading.name] < capitals[heading.name]
-                 if heading.form == "plain"
-                 else heading.form == "atx" and small[heading.name] < capitals.total() and _REFERENCE.match(heading.title))
-        ):  # fmt: skip
+        elif heading.index in glued or _goes_on(heading, small[heading.name], capitals):
             code, text = CONTINUED, "continues a sentence"
         if not code:
             kept.append(heading)
             continue
-        findings.append(finding(code=code, line=lines.number(heading.index), severity="amber",
-                                text=f"{heading.title[:60]!r} reads like a heading and {text}; it is text"))  # fmt: skip
+        text = f"{heading.title[:60]!r} reads like a heading and {text}; it is text"
+        findings.append(finding(code=code, line=lines.number(heading.index), severity="amber", text=text))
     return kept, findings
+
+
+def _goes_on(heading: Heading, small: int, capitals: Counter[str]) -> bool:
+    """True for a line that begins with a small letter, where most headings of its level begin with a capital."""
+    if not heading.name or not heading.title[:1].islower():
+        return False
+    if heading.form == "atx":
+        return small < capitals.total() and _REFERENCE.match(heading.title) is not None
+    return heading.form == "plain" and small < capitals[heading.name]
 
 
 def _fitting(headings: list[Heading], glued: set[int]) -> set[int]:
@@ -158,7 +189,11 @@ def without_false_regions(headings: list[Heading], lines: Lines) -> tuple[list[H
             first = next((heading for heading in below if heading.name in last), None)
             title = headings[begin].title.casefold()
             is_head = repeats[title] >= _PAGE_HEADS_MIN and title.rstrip(".: ") not in _STANDING
-            again = first is not None and (first.value or ())[:1] <= (1,)
+            again = (
+                first is not None
+                and (first.value or ())[:1] <= (1,)
+                and not any(map(_FORMULA.fullmatch, lines.lines[headings[begin].index : first.index]))
+            )
             if again or (first is None and not is_head):
                 last = {}
             else:

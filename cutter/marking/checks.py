@@ -188,7 +188,7 @@ def _lost_texts(nodes: list[Node], childless: list[Node], lines: Lines) -> Itera
         places = ", ".join(f"line {lines.number(node.heading.index)}" for node in lost[:_PLACES_SHOWN])
         more = f" and {counted(len(lost) - _PLACES_SHOWN, 'other')}" if len(lost) > _PLACES_SHOWN else ""
         yield finding(
-            code=TEXT_MISSING, line=lines.number(first.heading.index), address=first.address, severity="red",
+            code="text_missing", line=lines.number(first.heading.index), address=first.address, severity="red",
             text=f"{counted(len(lost), 'article')} of {articles} {'has' if len(lost) == 1 else 'have'} a title and no "
             f"text ({places}{more}); the text may be lost in the source",
         )  # fmt: skip

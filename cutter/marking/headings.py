@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
 
+from cutter.marking.asides import filling, without_false_regions, without_quotations
 from cutter.marking.lines import Lines
 from cutter.marking.options import Options
 from cutter.marking.profile import EXCLUSION_REASONS, FORMS, STATUSES, Form, Level, Profile, StatusRules
-from cutter.marking.asides import filling, without_false_regions, without_quotations
 from cutter.marking.recognise import Heading, find_headings
 from cutter.marking.result import Finding, MarkRefusal, finding, refusal
 from cutter.marking.titles import BIDI, plain_title
@@ -204,9 +204,14 @@ def _filled(headings: list[Heading], best: dict[str, Form], lines: Lines) -> set
             place = heading.index, heading.value[0]
             if heading.form == best[heading.name]:
                 main[heading.name].append(place)
-            elif heading.index == 0 or lines.is_blank(heading.index - 1):
+            elif _has_two_forms(heading) and (heading.index == 0 or lines.is_blank(heading.index - 1)):
                 others[heading.name].append(place)
     return set().union(*(filling(main[name], places) for name, places in others.items()))
+
+
+def _has_two_forms(heading: Heading) -> bool:
+    """A profile that names two forms says that the level is written in both; one that names all does not know."""
+    return heading.level is not None and len(heading.level.forms) == 2
 
 
 def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:
@@ -236,7 +241,8 @@ def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:
 
 def _breaking(headings: list[Heading], level: Level, outer: set[str]) -> Iterator[Heading]:
     """The plain and bold headings of a level outside the longest strictly increasing run of their series and parent. If
-    the numbers continue through the document, only a region counts as a parent. A heading without a number is never outside.
+    the numbers continue through the document, only a region counts as a parent. A heading without a number is never
+    outside.
     """
     groups: dict[tuple[int, str], list[tuple[Heading, tuple[int, ...] | None]]] = defaultdict(list)
     parent = -1

@@ -47,7 +47,7 @@ SPACED_LETTER = r"(?:[ \u00a0](?-i:[a-zđ]))"
 """The letter of an inserted number after a blank: § 2 a."""
 
 _LETTER_AT_END = (
-    r"(?:[ \u00a0](?-i:[a-np-zđA-NP-Z])" + _AT_END + r"|[ \u00a0](?-i:[a-df-np-xz])(?=[ \u00a0](?-i:[A-ZÆØÅÄÖ])))"
+    r"(?:[ \u00a0](?-i:[a-np-zđA-NP-Z])" + _AT_END + r"|[ \u00a0](?-i:[b-df-np-xz])(?=[ \u00a0](?-i:[A-ZÆØÅÄÖ])))"
 )
 """After a word, the letter ends the heading, or is before a sign or a title in capitals (`Kapittel 4 b Alderspensjon`;
 `Articles 5 a 7` are three); `Art. 5 o` is an ordinal.

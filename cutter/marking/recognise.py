@@ -13,8 +13,8 @@ from cutter.limits import HEADING_CHARACTERS_READ
 from cutter.marking import numbers
 from cutter.marking.heading_lines import (
     LISTED,
-    RUNNING_NUMBER,
     PLAIN_CHARACTERS,
+    RUNNING_NUMBER,
     follows_number,
     sign_follows,
     title_may_follow,

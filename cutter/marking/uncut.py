@@ -60,6 +60,9 @@ _BOLD_LINE = re.compile(rb"[ \t]*(?:\*\*|__)[^*_]{1,160}(?:\*\*|__)[ \t\r]*$")
 _ENDS = (b".", b":", b";", b"!", b"?", b'"', b"*", b"_", "”".encode(), "»".encode(), "“".encode())
 """What the last line of a paragraph ends with, if it is a sentence or a note."""
 
+_RUN_IN = re.compile(rb"[*_ \t]*[A-Z][^#]*\xc2\xa7 ?1(?![0-9])")
+"""The line of an article that begins with its word and holds its first paragraph: `**Art. 1.** § 1. …`"""
+
 _RUN_IN_LINES = 40
 """How far above its second paragraph the line of an article is looked for."""
 
@@ -152,7 +155,7 @@ def _follows_a_run_in_first(line: HeadingLine, lines: Lines) -> bool:
     if line.value != 2 or not line.text.startswith("§"):
         return False
     above = lines.lines[max(line.index - _RUN_IN_LINES, 0) : line.index]
-    return any(re.search(rb".\S.*\xc2\xa7 ?1(?![0-9])", text) for text in above)
+    return any(_RUN_IN.match(text) for text in above)
 
 
 def _numbered_titles(indexes: Iterable[int], pieces: Pieces) -> Iterator[Finding]:

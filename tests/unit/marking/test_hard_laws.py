@@ -12,11 +12,11 @@ from tests.golden.expectations import GOLDEN
 
 FOLDER = GOLDEN / "hard-laws"
 NOT_YET = frozenset({
-    "01-contents-swallows-the-act", 
+    "01-contents-swallows-the-act",
      "09-margin-note-and-bare-number", "10-section-and-subsection-on-one-line",
-    "11-section-2-10-1", 
+    "11-section-2-10-1",
      "16-temporary-clauses",
-    
+
 })  # fmt: skip
 LAWS = [
     pytest.param(law, marks=[pytest.mark.xfail(strict=True, reason="no rule reads it yet")] if law in NOT_YET else [])
