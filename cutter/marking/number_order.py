@@ -139,8 +139,8 @@ def _usual_bytes(nodes: list[Node], lines: Lines) -> int:
 
 
 def _has_trace(place: Place, nodes: list[Node], lines: Lines, usual: int) -> bool:
-    """True if the text before a gap may hold what is missing: it names the missing number after or before the level's
-    word (glued to it, in any case), or a line begins with that number, or it is unusually long.
+    """True if the text before a gap may hold what is missing. It may name the missing number with the level's word
+    (glued to it, in any case), begin a line with that number, or be unusually long.
     """
     node, _, before = place
     heading = node.heading

@@ -131,7 +131,7 @@ REGION_TITLES = (
     "Transitional provisions", "Übergangsbestimmungen", "Övergångsbestämmelser", "Penjelasan", "Schlussprotokoll",
     "Ákvæði til bráðabirgða",
 )  # fmt: skip
-"""Titles that stand alone above another document in the file of a law."""
+"""Titles that are alone in their line above another document in the file of a law."""
 
 DOCUMENT_WORDS = (
     "LEY", "CÓDIGO", "REGLAMENTO", "ESTATUTO", "CONVENIO", "CONVENCIÓN", "TRATADO", "PROTOCOLO", "ACUERDO", "DECRETO",

@@ -179,12 +179,12 @@ def _level(kind: Kind, lines: Lines, regions: Sequence[LikelyHeading] = ()) -> D
     plain_article = name == "article" and kind.form != "atx"
     borders = [line.index for line in regions]
     firsts: Counter[int] = Counter()
-    seen: set[int] = set()
+    begun: set[int] = set()
     for line in kind.lines:
         part = bisect_left(borders, line.index)
         # a count that does not begin with one, and has a one later, begins again
-        firsts[part] += (line.number in _FIRST_NUMBERS) + (part not in seen and line.number not in _FIRST_NUMBERS)
-        seen.add(part)
+        firsts[part] += (line.number in _FIRST_NUMBERS) + (part not in begun and line.number not in _FIRST_NUMBERS)
+        begun.add(part)
     return DraftLevel(
         name=name, segment=segment_of_word(kind.word),
         section_type=role.section_type if role else "section", words=(kind.word,), phrases=(), numbers=styles,

@@ -21,7 +21,7 @@ _DOCUMENT = re.compile(rf"(?:{'|'.join(map(re.escape, DOCUMENT_WORDS))})[ ]")
 
 def region_lines(lines: Lines, taken: frozenset[int]) -> tuple[LikelyHeading, ...]:
     """Lines without `#` that are only a title of such a document, except the headings in `taken`."""
-    found: list[LikelyHeading] = []
+    titles: list[LikelyHeading] = []
     for index, raw in enumerate(lines.lines):
         if not raw or len(raw) > _TITLE_BYTES_MAX or index in taken or lines.opaque[index] or ATX.match(raw):
             continue
@@ -35,5 +35,5 @@ def region_lines(lines: Lines, taken: frozenset[int]) -> tuple[LikelyHeading, ..
             or lines.lines[index - 1].rstrip().endswith(b".")
         )  # fmt: skip
         if alone or (title.isupper() and _DOCUMENT.match(title)):
-            found.append(LikelyHeading(index=index, form="bold" if bold else "plain", depth=0, title=title))
-    return tuple(found)
+            titles.append(LikelyHeading(index=index, form="bold" if bold else "plain", depth=0, title=title))
+    return tuple(titles)
