@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import compress, pairwise
 from statistics import median
 
 from cutter.domain.amounts import counted
@@ -124,9 +124,9 @@ def numbering_findings(
             == bisect_left(explained, lines.number(node.heading.index))
         ]
         dense = len(count.missing) <= max(2, _SPARSE * count.steps)
-        traced = [place for place in count.missing if dense and _has_trace(place, nodes, lines, usual)]
-        yield from _told("number_missing", name, traced, lines, "red")
-        left = [place for place in count.missing if place not in traced]
+        traced = [dense and _has_trace(place, nodes, lines, usual) for place in count.missing]
+        yield from _told("number_missing", name, [*compress(count.missing, traced)], lines, "red")
+        left = [place for place, trace in zip(count.missing, traced, strict=True) if not trace]
         yield from _told("number_missing", name, left, lines, "amber")
         yield from _told("number_repeated", name, count.repeated, lines, "red")
         yield from _told("number_backwards", name, count.backwards, lines, "red")
