@@ -201,7 +201,8 @@ def _with_other_forms(level: DraftLevel, kind: Kind, evidence: Evidence, lines: 
         return level
     own = {line.index for line in kind.lines}
     main = [(line.index, value) for line in kind.lines if (value := _whole(line)) is not None]
-    for form in ("bold", "plain"):
+    without_hashes: tuple[Form, ...] = ("bold", "plain")
+    for form in without_hashes:
         others = [
             line
             for line in evidence.others
