@@ -129,7 +129,7 @@ def test_a_note_may_write_the_word_in_another_case(note: str) -> None:
         suggestion = suggest(with_gap(between, "Стаття", 4).encode(), docprefix="LAW")
         assert isinstance(suggestion, Suggestion)
         assert isinstance(suggestion.result, Marking)
-        return [finding.code for finding in suggestion.result.findings]
+        return [finding.code for finding in suggestion.result.findings if finding.code.startswith("number_")]
 
     assert missing("") == ["number_missing"]
     assert missing(note) == []
