@@ -69,6 +69,9 @@ HEADING_LINE_BYTES = 400
 LIKELY_HEADING_BYTES = 160
 """Bytes of a line that can be a heading although no sign shows it. A longer line is a sentence."""
 
+QUOTATION_LINES_MAX = 150
+"""Lines of a quotation. One whose end is further away has none, since a gazette may open one for a whole law."""
+
 SHORT_TITLE_BYTES = 60
 """Bytes of a numbered title with text on the next line. A longer line is a wrapped item of a list."""
 

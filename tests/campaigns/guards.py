@@ -1319,7 +1319,7 @@ MARKING = _of(
      "::test_each_fault_is_refused_with_its_kind_and_line"),
 ) + _of(
     "cutter/marking/numbers.py", "unit/marking/test_suggestion.py",
-    ("a range taken for a letter", ")(?=[ \\t\\u00a0]*(?:$|[.:)\\]–—]|", ")(?=|(?:[ \\t\\u00a0]*(?:$|[.:)\\]–—])|",
+    ("a range taken for a letter", "A-NP-Z])\" + _AT_END + r\"|[", "A-NP-Z])|[",
      "::test_a_letter_after_a_blank_is_of_the_number_only_at_its_end"),
 ) + _of(
     "cutter/marking/uncut.py", "unit/marking/test_numbers_first.py",
