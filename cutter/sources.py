@@ -23,8 +23,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.file_formats import conversion
 from cutter.errors import Conflict, InvalidInput, Refused
 from cutter.gates.source_pin import first_line_not_nfc
-from cutter.marking.law_title import law_title
-from cutter.marking.titles import BIDI
+from cutter.marking.titles import BIDI, law_title
 from cutter.settings import Settings
 from cutter.stack import workers
 from cutter.storage import enacted_documents as law

@@ -1,4 +1,4 @@
-"""Pure: a heading's text without its Markdown markup, on one line, cut at a word."""
+"""Pure: a heading's text without its Markdown markup, on one line, cut at a word; and what a law calls itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 
 from cutter.limits import TITLE_CHARACTERS_MAX
 from cutter.marking import numbers
+from cutter.marking.lines import Lines, read_lines
 
 BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Characters that change the order in which a line is shown."""
@@ -30,6 +31,8 @@ _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _MARKED = re.compile(r"[\\\[\]<>`&*_\x00]")
 """A sign that one of these patterns needs. Most titles have none."""
 _RARE_BLANKS = re.compile("[\u1680\u2000-\u200a\u202f\u205f]")
+_FIELD = re.compile(r"title:[ \t]*(?P<value>\S.*)", re.IGNORECASE)
+_HEADING = re.compile(r" {0,3}(?P<signs>#{1,6})[ \t]+(?P<content>\S.*)")
 _HIDDEN = "\x00"
 """A placeholder for an escaped character. No text that cutter accepts contains it."""
 
@@ -79,3 +82,42 @@ def cut_title(title: str) -> str:
         return title
     head, space, _ = title[: TITLE_CHARACTERS_MAX + 1].rpartition(" ")
     return (head if space else title[:TITLE_CHARACTERS_MAX]).rstrip()
+
+
+def law_title(data: bytes) -> str | None:
+    """The title of the front matter, else the first heading of the highest level `#`, else the first heading, else
+    None. It is for the head of a page: nothing is decided by it, and no digest holds it.
+    """
+    lines = read_lines(data, 0, len(data))
+    return _titled(_of_front_matter(lines)) or _titled(_of_heading(lines)) or None
+
+
+def _titled(raw: str) -> str:
+    """Without its markup and what nobody sees, at most as long as a unit's title."""
+    return cut_title(plain_title(BIDI.sub("", raw)))
+
+
+def _of_front_matter(lines: Lines) -> str:
+    front_matter = [line.decode("utf-8", "replace") for line in lines.lines[1 : max(lines.front_matter - 1, 0)]]
+    for index, line in enumerate(front_matter):
+        match = _FIELD.match(line)
+        if match is not None:
+            rest = front_matter[index + 1 :]
+            ends = (place for place, more in enumerate(rest) if not more.startswith((" ", "\t")))
+            whole = " ".join([match["value"], *rest[: next(ends, len(rest))]])
+            return " ".join(whole.split()).strip("\"'")
+    return ""
+
+
+def _of_heading(lines: Lines) -> str:
+    """A heading's content; lines in which no heading can be, such as those of a fence, are passed over."""
+    first = ""
+    for index, line in enumerate(lines.lines):
+        if lines.opaque[index] or not line.lstrip(b" ").startswith(b"#"):
+            continue
+        match = _HEADING.match(line.decode("utf-8", "replace"))
+        content = without_closing_hashes(match["content"]) if match else ""
+        if match and content and match["signs"] == "#":
+            return content
+        first = first or content
+    return first

@@ -15,9 +15,9 @@ from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.domain.word_diff import Piece, brief, word_diff
 from cutter.errors import ProgrammingError
-from cutter.marking.law_title import law_title
 from cutter.marking.result import Severity
 from cutter.marking.revision import RevisionPlan, UnitTextInForce
+from cutter.marking.titles import law_title
 
 Change = Literal["revised", "created", "repealed", "moved"]
 

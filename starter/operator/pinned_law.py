@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cutter import marking
 from cutter.catalogue import Role, Sovereign
-from cutter.marking.law_title import law_title
+from cutter.marking.titles import law_title
 from cutter.projections.report import PinnedLaw
 from cutter.request_view.builder import build_view
 from cutter.settings import Settings

@@ -113,7 +113,8 @@ LAWS = (
         # versions of one article or sub-section side by side; repealed articles that left no trace
         accepted=(
             "number_repeated:LAW",
-            "number_missing:LAW",
+            "number_missing:LAW/PART-LEGISLATIVE/BOOK-IER/TITLE-III/CHAPTER-VI",
+            "number_missing:LAW/PART-LEGISLATIVE/BOOK-V/TITLE-UNIQUE/CHAPTER-III/SECTION-3",
             *(f"{BACKWARDS}-{place}" for place in FRENCH_VERSIONS),
         ),
         default=("too_many_candidates", 4715),
@@ -127,8 +128,6 @@ LAWS = (
         # two versions of the titles, and repealed articles that left no trace
         accepted=(
             "number_repeated:LAW/TITLE-IX~2",
-            "number_missing:LAW/TITLE-XIV/ARTICLE-87",
-            "number_missing:LAW/TITLE-XV",
             "number_repeated:LAW/TITLE-XV/ARTICLE-88-1~2",
         ),
         default=("duplicate_address", 688),
@@ -148,7 +147,6 @@ LAWS = (
         accepted=(
             "number_missing:LAW/TITLE-13/CHAPTER-1/SUBCHAPTER-I/SEC-16/C",
             "number_missing:LAW/TITLE-13/CHAPTER-5/SUBCHAPTER-II/SEC-141/F",
-            "number_missing:LAW/TITLE-13/CHAPTER-7/SUBCHAPTER-I/SEC-213/B",
             "number_missing:LAW/TITLE-13/CHAPTER-9/SEC-301/C",
         ),
         default=("childless_heading", 387),
@@ -337,8 +335,6 @@ IN_THEIR_LANGUAGE = (
         # two versions of the titles, and repealed articles that left no trace
         red=(
             "number_repeated:LAW/TITRE-IX~2",
-            "number_missing:LAW/TITRE-XIV/ARTICLE-87",
-            "number_missing:LAW/TITRE-XV",
             "number_repeated:LAW/TITRE-XV/ARTICLE-88-1~2",
         ),
     ),
@@ -350,7 +346,6 @@ IN_THEIR_LANGUAGE = (
         red=(
             "nesting_differs:LAW/SECCION-I/CAPITULO-I",
             "nesting_differs:LAW/SECCION-II",
-            *(f"other_form:LINE-{line}" for line in (825, 1431, 1741, 2138)),
         ),
     ),
     InItsLanguage(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutter.limits import TITLE_CHARACTERS_MAX
-from cutter.marking.law_title import law_title
+from cutter.marking.titles import law_title
 
 
 @pytest.mark.parametrize(
