@@ -31,7 +31,7 @@ from cutter.kb.ids import signature_of
 from cutter.policy.rules import Permit
 from cutter.storage import approval_facts
 from cutter.storage.approval_facts import ApprovalFacts, DecisionRow, OpenRequest, OrderTaken
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import Connection, single
 from cutter.storage.records import Rows, records, values
 
@@ -143,7 +143,7 @@ def read_facts(connection: Connection, run_id: str, gate: str) -> ApprovalFacts:
 
 def epoch_in_force(connection: Connection) -> str | None:
     """The sha256 of the policy epoch in force, in the form that `policy_of` takes."""
-    epoch = IN_FORCE.first(connection)
+    epoch = EPOCH.first(connection)
     return epoch.sha256 if epoch else None
 
 

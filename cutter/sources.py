@@ -27,9 +27,8 @@ from cutter.marking.law_title import law_title
 from cutter.marking.titles import BIDI
 from cutter.settings import Settings
 from cutter.stack import workers
-from cutter.storage import enacted_documents as law
-from cutter.storage.answers import Answer
-from cutter.storage.gate_transaction import call
+from cutter.storage import runs as law
+from cutter.storage.gate_transaction import Answer, call
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, records, values
 from cutter.types import Json

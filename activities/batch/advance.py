@@ -32,12 +32,11 @@ from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
 from cutter.messages import BatchHalted, BatchInput, BatchStart, BatchStep, HaltInput, SteerInput
 from cutter.registration import Registration, mint_run_id
-from cutter.storage import batch_views, effect_policy
+from cutter.storage import batch_views, policies
 from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import Connection, single
-from cutter.storage.queries import query
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Rows, query, records, values
 from cutter.storage.records import answer as value_of
 from cutter.storage.run_evidence import sidecar_now
 from cutter.types import Json
@@ -391,7 +390,7 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
         for document in waiting:
-            context, policy = permission.of_batch(document.now, batch_id), effect_policy.in_force(connection)
+            context, policy = permission.of_batch(document.now, batch_id), policies.in_force(connection)
             try:
                 put = effects.put_free(deps, context, document.kb_id, document.body.encode(), policy)
             except CutterError as problem:

@@ -23,7 +23,7 @@ from cutter.gates import closeout as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.projections import phase_report, run_folder
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
 from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR, RunEvidence
@@ -134,7 +134,7 @@ def _fetched(deps: Deps, run_id: str) -> _Fetched:
 
 def _reads(attempt: Attempt) -> list[Read]:
     run = {"run_id": attempt.run_id}
-    return [(SIDECAR, run), (EVIDENCE, run), (effect_policy.TEXT, {})]
+    return [(SIDECAR, run), (EVIDENCE, run), (policies.TEXT, {})]
 
 
 def _known(row: T | None, run_id: str) -> T:
@@ -158,8 +158,8 @@ def _finish(deps: Deps, run_id: str) -> None:
     the outbox.
     """
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
-        closed, text = SIDECAR.sent(connection, {"run_id": run_id}), effect_policy.TEXT.sent(connection)
-    sidecar, policy = _known(next(iter(closed), None), run_id), effect_policy.of(text)
+        closed, text = SIDECAR.sent(connection, {"run_id": run_id}), policies.TEXT.sent(connection)
+    sidecar, policy = _known(next(iter(closed), None), run_id), policies.of(text)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), sidecar.pins
     context = permission.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)

@@ -27,7 +27,7 @@ from cutter.gpg import find_binary
 from cutter.kb.ids import signature_of
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.projections.state_file import render_transitions
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.gate_transaction import OpenGate
 from cutter.storage.run_evidence import RunEvidence
 from cutter.types import Json
@@ -62,7 +62,7 @@ def store(
     accepted = _accepted_defects(made, signed, facts.document)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
-        context, policy = permission.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
+        context, policy = permission.of_attempt(opened.attempt), policies.read(opened.row(policies.TEXT))
         effects.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
         stored_sha256 = sha256_hex(artifacts.get(made.artifact_id))
         if stored_sha256 != made.sha256:

@@ -26,8 +26,7 @@ from cutter.marking import MarkRefusal
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import OpenGate
 from cutter.storage.law_in_force import LAW
-from cutter.storage.queries import query
-from cutter.storage.records import records, the_row
+from cutter.storage.records import query, records, the_row
 from cutter.types import Json
 
 

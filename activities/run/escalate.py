@@ -17,10 +17,9 @@ from cutter.kb import folder as kb_folder
 from cutter.messages import NOT_SO, Escalated, EscalateInput
 from cutter.projections.state_file import state_json
 from cutter.projections.stop_route import StopRoute, render
-from cutter.storage.answers import Decided
 from cutter.storage.faults import translated
-from cutter.storage.gate_transaction import call
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.gate_transaction import Decided, call
+from cutter.storage.policies import EPOCH
 from cutter.storage.run_evidence import sidecar_now
 
 _STOPPED = re.compile(r"stopped_[a-z0-9_]{1,80}")
@@ -57,7 +56,7 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
         aside = quarantined(connection, run)
         folder = folder_of(run, pins.get("content_sha256"))
         kb_id = kb_folder.stop_report(folder, day_of(run).date(), number=number, quarantined=aside)
-        epoch = IN_FORCE.first(connection)
+        epoch = EPOCH.first(connection)
         route = StopRoute(
             sidecar=sidecar, gate=input.gate, reason=input.reason, kb_id=kb_id, number=number,
             deployment_id=epoch.deployment_id if epoch else None,

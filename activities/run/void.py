@@ -14,10 +14,9 @@ from cutter.domain.void_state import void_state
 from cutter.errors import CutterError, PolicyDenied
 from cutter.messages import VoidInput, VoidResult
 from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
-from cutter.storage import effect_policy
-from cutter.storage.answers import Decided
+from cutter.storage import policies
 from cutter.storage.faults import translated
-from cutter.storage.gate_transaction import call
+from cutter.storage.gate_transaction import Decided, call
 
 log = structlog.get_logger()
 
@@ -34,7 +33,7 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
     with translated(), deps.pool(Role.EXEC).connection() as connection:
         pins = call(connection, dict, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
         context = permission.of_run(facts.run, pins, facts.now, None)
-        permit = permission.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), effect_policy.in_force(connection))
+        permit = permission.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), policies.in_force(connection))
         if permit.denied is not None:
             connection.rollback()
             return VoidResult(state="", code=PolicyDenied.code, reason=permit.denied.why)

@@ -25,8 +25,7 @@ from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.errors import Unavailable
 from cutter.storage.faults import translate
 from cutter.storage.pools import Connection
-from cutter.storage.queries import queries_in
-from cutter.storage.records import answer
+from cutter.storage.records import answer, queries_in
 
 _TYPE = re.compile(r"[a-z][a-z0-9 ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])*(?: not null)?")
 """The types that a restore makes. They are PostgreSQL's own, so that a restore needs no other object."""

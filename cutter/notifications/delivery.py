@@ -23,7 +23,7 @@ from cutter.notifications.health import Undelivered, undelivered
 from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.settings import Settings
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import answer
 
@@ -104,7 +104,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
     """Store the cards of new notifications, then send the due ones until a trouble would also meet the next."""
     done, name, kinds = Pass(), channel.name, kinds_of(settings, channel.name)
     with session(settings, Role.OPERATOR) as connection:
-        policy = effect_policy.in_force(connection)
+        policy = policies.in_force(connection)
         span = record(_Span, answer(connection, _CHANNEL, (name, list(kinds), limits.NOTIFICATION_DAYS)))
         entered = 0
         for number, card in facts.new_cards(connection, name, kinds, policy, span.since):

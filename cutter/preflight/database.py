@@ -17,7 +17,7 @@ from cutter.policy.rules import EffectPolicy
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen, warned
 from cutter.settings import Settings, embedded_url
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.faults import CROWDED, DIRECT, FEWER, POOLED, READ_ONLY, REMEDY, WRITABLE
 from cutter.storage.pools import CLOCK, Connection, check_direct, session
 from cutter.storage.records import Rows, answer, values
@@ -136,12 +136,12 @@ def clock(theirs: datetime, ours: datetime) -> Check:
 def policy(connection: Connection) -> Check:
     """An effect policy is in force and can be read."""
     try:
-        current = effect_policy.in_force(connection)
+        current = policies.in_force(connection)
     except psycopg.ProgrammingError:
         return unseen(checks.POLICY, "the schema does not have it yet")
     if isinstance(current, EffectPolicy):
         return ok(checks.POLICY, f"{len(current.rules)} rules, sha256 {current.sha256[:16]}")
-    remedy = "cutter policy install" if current is effect_policy.NONE else "cutter policy explain"
+    remedy = "cutter policy install" if current is policies.NONE else "cutter policy explain"
     return bad(checks.POLICY, str(current.problems[0]), remedy)
 
 

@@ -21,7 +21,7 @@ from cutter.preflight.database import open_to_others
 from cutter.settings import Settings
 from cutter.stack import key_homes, supervisor
 from cutter.stack.processes import agents, version_text
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 
 GPG_MIN = (2, 2)
@@ -33,7 +33,7 @@ def approvers(settings: Settings, hosts: frozenset[Host]) -> Check:
     role = next(checks.ROLES[host][0] for host in Host if host in hosts & checks.APPROVERS.hosts)
     try:
         with session(settings, role) as connection:
-            epoch = IN_FORCE.first(connection)
+            epoch = EPOCH.first(connection)
     except CutterError:
         return unseen(checks.APPROVERS, "the database does not answer")
     if epoch is None:

@@ -18,9 +18,8 @@ from cutter.batch.view import FailurePolicy
 from cutter.errors import Conflict
 from cutter.marking import parse_profile
 from cutter.messages import Mode
-from cutter.storage.answers import Answer
-from cutter.storage.gate_transaction import call
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.gate_transaction import Answer, call
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
 from cutter.types import Json
@@ -151,7 +150,7 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     # A registered batch keeps what was checked at its registration, so a resume is not refused by a later change.
     named = {"batch_id": name_of(queue, options), "queue_sha256": queue.sha256}
     if REGISTERED.first(connection, named) is None:
-        epoch = IN_FORCE.first(connection)
+        epoch = EPOCH.first(connection)
         policy = parse_policy(epoch.body.encode()) if epoch is not None else None
         approvers = frozenset(approver.name for approver in policy.approvers) if policy is not None else None
         wrong = tuple(problem for problem in check_against(queue, known, approvers) if not problem.alone)

@@ -11,8 +11,8 @@ from cutter import limits
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound
 from cutter.law.law_text import LawText, LawVersion, OutlineUnit, Signer, U, Unit, UnitTree, addresses_meant
-from cutter.storage import likely_names
-from cutter.storage.records import Connection, Rows, records, values
+from cutter.storage.records import Connection, records
+from cutter.storage.runs import KNOWN, RUN_OF_DOCUMENT, alike, documents_near
 from cutter.types import Json
 
 NOT_ENACTED = "STOP_LAW_NOT_FOUND"
@@ -87,7 +87,6 @@ SIGNERS = records("law_signers", Signer)
 SOURCE = records("law_source", Source)
 UNIT_VERSIONS = records("unit_versions", UnitVersion)
 HITS = records("law_search", Hit)
-RUN_OF_DOCUMENT: Rows[str | None] = values("run_of_document")
 
 
 def laws(connection: Connection, at: date | None = None, *, recorded: datetime = NEWEST) -> list[Law]:
@@ -248,15 +247,15 @@ def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded
 def _not_enacted(connection: Connection, document: str) -> NotFound:
     """Nothing of this document is enacted: an unknown name, or a document whose run has not enacted it."""
     for name in dict.fromkeys((document, document.upper())):
-        if likely_names.KNOWN.one(connection, {"document_id": name}) and not _is_enacted(connection, name):
+        if KNOWN.one(connection, {"document_id": name}) and not _is_enacted(connection, name):
             message = f"{name} is registered, and no version of it is enacted:"
             if RUN_OF_DOCUMENT.first(connection, {"document_id": name}) is not None:
                 return NotFound(message, then=f"cutter status {name}", rest=" shows its run", code=NOT_ENACTED)
             return NotFound(f"{message} type", then=f"cutter run {name}", code=NOT_ENACTED)
-    for alike in likely_names.documents_alike(connection, document):
-        if _is_enacted(connection, alike):
+    for other in alike(document, documents_near(connection, document)):
+        if _is_enacted(connection, other):
             return NotFound(
-                f"{document} is not enacted: did you mean", then=f"cutter law show {alike}", rest="?", code=NOT_ENACTED
+                f"{document} is not enacted: did you mean", then=f"cutter law show {other}", rest="?", code=NOT_ENACTED
             )
     return NotFound(f"{document} is not enacted: see", then="cutter law show", code=NOT_ENACTED)
 

@@ -8,25 +8,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.pq import TransactionStatus
 
 from cutter.catalogue import Sovereign
+from cutter.domain import recorded_values
 from cutter.domain.run_record import RequestRecord, RunRecord
 from cutter.errors import NotFound, ProgrammingError
 from cutter.marking.revision import UnitTextInForce
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
-from cutter.request_view.view import SealedGate, StoredUnit
-from cutter.storage import effect_policy
-from cutter.storage.answers import NotOpened
+from cutter.request_view.view import Check, SealedGate, StoredUnit
+from cutter.storage import policies
+from cutter.storage.gate_transaction import NotOpened
 from cutter.storage.law_in_force import LAW_TEXT, TERMS, Terms
 from cutter.storage.pools import Connection
 from cutter.storage.records import parsed, records, the_row
-from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
 from cutter.storage.run_evidence import Snapshot
 from cutter.types import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedRow:
+    """A sealed receipt with the invariants of its gate, unchanged from the row."""
+
+    gate: str
+    role: str
+    receipt_hash: str
+    invariants: Any
+
+
+STORED = records("units_stored", StoredUnit)
+SEALED = records("gates_sealed_between", SealedRow)
+"""Both queries take `run_id` and the request's sovereign `gate`. At the first sovereign gate they give no rows."""
+
+
+def sealed_gate(row: SealedRow) -> SealedGate:
+    """The gate with its checks. A malformed invariant becomes one failed check that says so."""
+    report = recorded_values.report({"invariants": row.invariants}) or {}
+    checks = (
+        Check(name=item["name"], ok=item["ok"], observed=item["observed"], expected=item["expected"])
+        for item in report["invariants"]
+    )
+    return SealedGate(gate=row.gate, role=row.role, receipt_hash=row.receipt_hash, checks=tuple(checks))
+
 
 Receipt = tuple[LiteralString, Json]
 """A statement that records a receipt, and its parameters."""
@@ -119,7 +145,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         sealed = SEALED.sent(connection, named)
         terms = TERMS.sent(connection, named)
         law = LAW_TEXT.sent(connection, named)
-        policy = effect_policy.TEXT.sent(connection)
+        policy = policies.TEXT.sent(connection)
     known, answer = facts.fetchone(), opened.fetchone()
     if known is None or answer is None:
         raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
@@ -130,7 +156,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         enacted=tuple(enacted.fetchall()),
         stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),
-        policy=effect_policy.of(policy),
+        policy=policies.of(policy),
     )  # fmt: skip
 
 
@@ -149,8 +175,8 @@ def bind(
         )
         for statement, parameters in receipts:
             connection.execute(statement, parameters)
-        policy = effect_policy.TEXT.sent(connection)
+        policy = policies.TEXT.sent(connection)
         connection.execute("commit")
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the request is bound, but its transaction is still open")
-    return effect_policy.of(policy)
+    return policies.of(policy)

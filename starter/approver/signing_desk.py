@@ -29,10 +29,10 @@ from cutter.request_view.record import view_digest
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW_TEXT, TERMS
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
-from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
+from cutter.storage.request_transaction import SEALED, STORED, sealed_gate
 from cutter.types import Json, Refusal
 from starter.operator import request_state
 from starter.operator.newer_version import newer_versions
@@ -278,7 +278,7 @@ def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
 def policy_in_force(settings: Settings) -> ApproverPolicy:
     """The newest epoch according to the database."""
     with session(settings, Role.OPERATOR) as connection:
-        epoch = IN_FORCE.first(connection)
+        epoch = EPOCH.first(connection)
     if epoch is None:
         raise NotFound("no policy is installed: type", then="cutter approvers init --approver NAME=KEY.asc")
     return parse_policy(epoch.body.encode())

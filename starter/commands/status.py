@@ -19,9 +19,8 @@ from cutter.errors import NotFound
 from cutter.notifications import health
 from cutter.projections.run_view import ShownRun, short_time
 from cutter.settings import Settings, load
-from cutter.storage import blocked_workers
 from cutter.storage import runs as run_rows
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, values
 from starter.commands import tenants
@@ -109,11 +108,11 @@ def newest(settings: Settings) -> Overview:
     with session(settings, Role.OPERATOR) as connection:
         runs = with_holds(settings, connection, run_status.newest_runs(connection))
         undelivered = list(health.sentences(health.health(connection)))
-        stuck = [worker.sentence for worker in blocked_workers.blocked(connection)]
+        stuck = [worker.sentence for worker in run_rows.BLOCKED_WORKERS.all(connection)]
         first, document_id = None, FIRST_DOCUMENT.first(connection) if not runs else None
         if not runs:
             first = "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
-            if IN_FORCE.first(connection) is None:
+            if EPOCH.first(connection) is None:
                 first = "cutter approvers init --approver NAME=KEY.asc"
             elif document_id is not None:
                 first = f"cutter run {document_id}"

@@ -21,8 +21,7 @@ from cutter.domain.worker_status import Heartbeat, ShownWorker, WorkerReport, wo
 from cutter.errors import Unavailable
 from cutter.settings import Settings, load
 from cutter.storage.pools import Connection, session
-from cutter.storage.queries import query
-from cutter.storage.records import records
+from cutter.storage.records import query, records
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, Listing, end, say, show
 from temporal import names

@@ -26,11 +26,11 @@ from cutter.preflight.checks import Check, Description, Host, Probe, Verdict, ba
 from cutter.preflight.database import first_line, remedy_of
 from cutter.settings import Settings
 from cutter.stack import key_homes, postgres, records, temporal, temporal_server, workers
-from cutter.storage import blocked_workers, migrate
+from cutter.storage import migrate
 from cutter.storage.bootstrap import GUARDED
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import Rows, values
-from cutter.storage.runs import LANES, STILL
+from cutter.storage.runs import BLOCKED_WORKERS, LANES, LIVING_WORKERS, SHOW_WORKERS, STILL
 from starter.approver import signing_desk
 from starter.operator.holds import with_holds
 from starter.operator.inbox_entries import INBOX
@@ -145,9 +145,9 @@ def processes(settings: Settings) -> Iterator[Check]:
 
 def serving_workers(_: Settings, connection: Connection) -> Check:
     """The living workers of each role, and those whose host has a fault."""
-    stuck, living = blocked_workers.blocked(connection), blocked_workers.LIVING.all(connection)
+    stuck, living = BLOCKED_WORKERS.all(connection), LIVING_WORKERS.all(connection)
     if stuck:
-        return bad(checks.SERVING, stuck[0].sentence, blocked_workers.SHOW)
+        return bad(checks.SERVING, stuck[0].sentence, SHOW_WORKERS)
     counts = "serving: " + (", ".join(f"{row.number} {row.role}" for row in living) or "none")
     missing = [role.value for role in WorkerRole if role.value not in {row.role for row in living}]
     if missing:

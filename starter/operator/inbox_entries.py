@@ -12,10 +12,9 @@ from cutter.catalogue import Sovereign
 from cutter.domain import lanes
 from cutter.domain.next_step import Needs, StepFacts, next_step
 from cutter.domain.timestamps import utc
-from cutter.storage import blocked_workers
 from cutter.storage.pools import Connection
 from cutter.storage.records import records
-from cutter.storage.runs import LANES
+from cutter.storage.runs import BLOCKED_WORKERS, LANES, SHOW_WORKERS
 from starter.operator.newer_version import newer_versions
 
 
@@ -117,5 +116,5 @@ def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
 
 def blocked(connection: Connection) -> list[HostRepair]:
     """The workers whose host needs a repair. Runs wait for them as for a person."""
-    workers = blocked_workers.blocked(connection)
-    return [HostRepair(reason=worker.sentence, command=blocked_workers.SHOW) for worker in workers]
+    workers = BLOCKED_WORKERS.all(connection)
+    return [HostRepair(reason=worker.sentence, command=SHOW_WORKERS) for worker in workers]

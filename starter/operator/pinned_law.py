@@ -13,7 +13,7 @@ from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW, TERMS
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import records
-from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
+from cutter.storage.request_transaction import SEALED, STORED, sealed_gate
 from cutter.types import Json
 
 

@@ -20,8 +20,7 @@ from cutter.domain.next_step import StepFacts, next_step
 from cutter.errors import CutterError
 from cutter.notifications.slack_callback import Click
 from cutter.settings import Settings
-from cutter.storage.answers import Decided
-from cutter.storage.gate_transaction import call
+from cutter.storage.gate_transaction import Decided, call
 from cutter.storage.pools import session
 from cutter.storage.records import records
 from starter.approver import signing_desk

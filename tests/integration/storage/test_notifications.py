@@ -28,7 +28,7 @@ from cutter.policy.shipped_policy import shipped
 from cutter.preflight.checks import MESSAGES
 from cutter.settings import Settings, load
 from cutter.storage.pools import session
-from cutter.storage.queries import queries
+from cutter.storage.records import queries
 from starter import cli
 from starter.commands import notify
 from starter.local import doctor_checks

@@ -32,7 +32,7 @@ from cutter.projections.transitions_file import check
 from cutter.registration import caps_of
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
-from cutter.storage.queries import query
+from cutter.storage.records import query
 from starter.commands.transitions import _snapshot
 from tests.support.batch import queue_yaml
 from tests.support.runs import Deployment, drive, law

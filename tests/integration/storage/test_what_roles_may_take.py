@@ -18,7 +18,7 @@ from cutter.stack.postgres import pg_bin
 from cutter.storage import bootstrap
 from cutter.storage.bootstrap import MAY_CALL
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS
-from cutter.storage.queries import query
+from cutter.storage.records import query
 from starter.commands import inbox, status
 from starter.local import doctor_checks
 from tests.integration.storage.conftest import ENACT, LEG_A, At
