@@ -14,7 +14,7 @@ from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound
-from cutter.evidence import bundle, enacted_members, offline
+from cutter.evidence import bundle, offline
 from cutter.evidence.bundle import Bundle
 from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
@@ -66,7 +66,7 @@ def export(
         signature = None
         document = str(offline.Bundle(data).run["document_id"])
         with session(settings, Role.OPERATOR) as connection:
-            data = enacted_members.with_law(data, enacted_members.law_members(connection, document, made.run_id))
+            data = bundle.with_law(data, bundle.law_members(connection, document, made.run_id))
     path = (out or Path(f"evidence-{made.run_id}.tar")).absolute()
     about = {
         "file": str(path),

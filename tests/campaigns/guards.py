@@ -819,7 +819,7 @@ APPROVALS = (
          "::test_what_gpg_could_not_judge_is_asked_again"),
     ),
     *_of(
-        "cutter/evidence/offline/signed_list.py", _LISTS,
+        "cutter/evidence/offline/notation.py", _LISTS,
         ("a place outside of a signed list", "if not 0 <= index < count or (count == 1) != (not siblings):",
          "if False:", "::test_a_signature_file_of_a_list_has_one_form"),
     ),
@@ -1510,7 +1510,7 @@ RULES = (
 
 EVIDENCE = (
     *_of(
-        "cutter/evidence/offline/audit_chain.py", "unit/evidence/test_audit_chain.py",
+        "cutter/evidence/offline/receipts.py", "unit/evidence/test_audit_chain.py",
         ("an event that was altered",
          'if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:', "if False:",
          "::test_a_problem_says_what_happened"),
@@ -1557,7 +1557,7 @@ EVIDENCE = (
          "::test_a_law_without_an_enactment_is_refused"),
     ),
     *_of(
-        "cutter/evidence/offline/predecessor.py", "unit/evidence/test_law_in_bundle.py",
+        "cutter/evidence/offline/enacted_text.py", "unit/evidence/test_law_in_bundle.py",
         ("a missing first cut", "* (not self.begins)", "* 0", "::test_a_forged_chain_is_refused[a missing first cut]"),
         ("two first cuts", "        if self.begins:\n", "        if False:\n",
          "::test_a_first_cut_cannot_follow_another_bundle"),
@@ -1775,7 +1775,7 @@ ROWS = (
          "if false then", "::test_receipts_of_other_bytes_under_the_names_of_a_run_keep_it_from_nothing"),
     ),
     *_of(
-        "cutter/evidence/offline/orders.py", _FACTS,
+        "cutter/evidence/offline/approvals.py", _FACTS,
         ("a resume from another stop that pardons",
          'and self._stop(row["statement_sha256"]) == row["stopped_state"] in PARDONS]', "]",
          "::test_no_later_resume_pardons_one_that_nobody_signed_unless_it_says_so"),

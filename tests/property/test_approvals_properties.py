@@ -29,7 +29,7 @@ from cutter.approvals.signed_list import (
 )
 from cutter.approvals.statement import Statement, parse, render, statement_record
 from cutter.errors import InvalidInput
-from cutter.evidence.offline.signed_list import signed_over
+from cutter.evidence.offline.notation import signed_over
 from cutter.gpg_status import read_status
 from cutter.openpgp import SignatureForm, armor, dearmor, read_form
 from cutter.types import Refusal

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cutter.evidence import enacted_members, offline
+from cutter.evidence import offline
+from cutter.evidence.bundle import with_law
 from tests.cases import law_forgeries as forgeries
 from tests.cases.law_bundles import NAMES
 from tests.golden.record_bundle import kept
@@ -42,12 +43,8 @@ def test_the_digest_of_a_bundle_is_the_one_that_the_closeout_sealed_with_its_law
         assert [word for what, word, _ in offline.check(data, sha256=offline.digest(sealed)) if what == "sha256"] == [
             offline.OK
         ]
-    assert (
-        enacted_members.with_law(
-            sealed, {name: bundle.members[name] for name in (enacted_members.TEXT, enacted_members.ROWS)}
-        )
-        == bundle.data
-    )
+    law = {name: bundle.members[name] for name in ("law.md", "law.jsonl")}
+    assert with_law(sealed, law) == bundle.data
 
 
 def test_a_chain_from_the_first_cut_to_the_repeal_verifies() -> None:
