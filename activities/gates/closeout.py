@@ -26,7 +26,7 @@ from cutter.projections import phase_report, run_folder
 from cutter.storage import policies
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
-from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR, RunEvidence
+from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR
 from cutter.types import Json
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
             receipts_sealed=len(sidecar.receipts),
             approvals_consumed=frozenset(used.gate for used in sidecar.consumptions),
             audit_head=made.head,
-            chain_intact=chain_intact(facts.chain, input.run_id),
+            chain_intact=chain_intact(facts["events"], input.run_id),
             bundle_id=made.artifact_id,
             bundle_sha256=made.sha256,
             bundle_found_sha256=stored_sha256,
@@ -89,7 +89,7 @@ class _Fetched:
     """
 
     found: Mapping[str, str]
-    facts: RunEvidence
+    facts: Json
     signed: Signed
 
     def documents_of(self, run_id: str, sidecar: RunSidecar) -> tuple[gate.KbDocument, ...]:
@@ -111,11 +111,12 @@ class _Fetched:
             raise Unavailable(wanted, what="kb")
         return documents
 
-    def signed_of(self, facts: RunEvidence) -> Signed:
+    def signed_of(self, facts: Json) -> Signed:
         """The signed statements, if they are still complete. Raises Unavailable if somebody signed another one
         meanwhile.
         """
-        if facts.accepted != self.facts.accepted:
+        before, now = ([row for row in read["verdicts"] if row["accepted"]] for read in (self.facts, facts))
+        if now != before:
             raise Unavailable("a statement was signed a moment ago: the next attempt reads it", what="kb")
         return self.signed
 
@@ -143,14 +144,14 @@ def _known(row: T | None, run_id: str) -> T:
     return row
 
 
-def chain_intact(rows: Sequence[tuple[str, str, str]], chain_name: str) -> bool:
-    """Recompute the audit chain of a run from its stored (previous hash, body, hash)."""
+def chain_intact(events: Sequence[Json], chain_name: str) -> bool:
+    """Recompute the audit chain of a run from its stored events."""
     head = sha256_hex(chain_name)
-    for previous, body, stored in rows:
-        if previous != head or chain(head, str(body)) != stored:
+    for event in events:
+        if event["prev_hash"] != head or chain(head, str(event["body"])) != event["hash"]:
             return False
-        head = str(stored)
-    return bool(rows)
+        head = str(event["hash"])
+    return bool(events)
 
 
 def _finish(deps: Deps, run_id: str) -> None:

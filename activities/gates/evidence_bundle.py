@@ -29,15 +29,14 @@ from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.projections.state_file import render_transitions
 from cutter.storage import policies
 from cutter.storage.gate_transaction import OpenGate
-from cutter.storage.run_evidence import RunEvidence
 from cutter.types import Json
 
 log = structlog.get_logger()
 
 
-def gathered(deps: Deps, facts: RunEvidence) -> Signed:
+def gathered(deps: Deps, facts: Json) -> Signed:
     """All signed statements of the run with their signatures. Raises Unavailable if a used one is unavailable."""
-    signed = bundle.gathered(facts.document, deps.kb, deps.settings.approvers)
+    signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
     if signed.missing:
         raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
     return signed
@@ -46,7 +45,7 @@ def gathered(deps: Deps, facts: RunEvidence) -> Signed:
 def store(
     deps: Deps,
     opened: OpenGate,
-    facts: RunEvidence,
+    facts: Json,
     signed: Signed,
     sidecar: RunSidecar,
     history: FrozenHistory | None,
@@ -58,8 +57,8 @@ def store(
     Raises PolicyDenied, Refused if the bundle does not hold, and Unavailable if the store is unavailable or holds
     another object under the bundle's name.
     """
-    made = bundle.built(facts.document, signed, render_transitions(sidecar), history.as_json() if history else None)
-    accepted = _accepted_defects(made, signed, facts.document)
+    made = bundle.built(facts, signed, render_transitions(sidecar), history.as_json() if history else None)
+    accepted = _accepted_defects(made, signed, facts)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
         context, policy = permission.of_attempt(opened.attempt), policies.read(opened.row(policies.TEXT))

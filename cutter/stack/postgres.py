@@ -27,7 +27,7 @@ from cutter.stack import ports, service_user
 from cutter.stack.postgres_programs import MAJOR, initdb, pg_bin, serve
 from cutter.stack.processes import Process, alive, end, held, last_line, until, working_in, works_in
 from cutter.stack.records import Service
-from cutter.storage import bootstrap as roles
+from cutter.storage import roles as roles
 
 __all__ = [
     "Cluster",

@@ -21,9 +21,9 @@ from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
 from cutter.settings import Settings, dsn
-from cutter.storage import grants
 from cutter.storage.faults import writing
 from cutter.storage.records import Rows, answer, query, records, values
+from cutter.storage.roles import declared_grants, grants_text
 from cutter.storage.sql_files import Definition, Kind, Migration, SchemaFiles, Statement, line_of, shipped, statements
 
 Connection = psycopg.Connection[tuple[object, ...]]
@@ -217,7 +217,7 @@ def migrate_url(url: str, files: SchemaFiles | None = None) -> Outcome:
         for migration in missing:
             _run(connection, migration)
         # No migration makes a schema of views alone, because it has nothing to migrate.
-        for schema in grants.declared().schemas:
+        for schema in declared_grants().schemas:
             connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
         done = apply_definitions(connection, files.definitions)
         connection.execute(query("ledger_set_record"), {"sha256": files.set_sha256})
@@ -311,11 +311,11 @@ def _dropped(changes: Changes) -> tuple[str, ...]:
 
 
 def _grants_are_applied(connection: Connection) -> bool:
-    return GRANTS_ARE_APPLIED.one(connection, {"sha256": sha256_hex(grants.text())})
+    return GRANTS_ARE_APPLIED.one(connection, {"sha256": sha256_hex(grants_text())})
 
 
 def _apply_grants(connection: Connection) -> None:
-    matrix = grants.declared()
+    matrix = declared_grants()
     # A server can lack a role, such as one that this version adds: only a superuser makes roles.
     without = ROLES_MISSING.all(connection, {"roles": list(matrix.roles)})
     if without:
@@ -340,5 +340,5 @@ def _apply_grants(connection: Connection) -> None:
         on = sql.SQL("on function" if cell.verb == "EXECUTE" else "on table")
         name, role = sql.Identifier(*cell.object.split(".")), sql.Identifier(cell.role)
         connection.execute(sql.SQL("grant {} {} {} to {}").format(sql.SQL(cell.verb), on, name, role))
-    sha256 = sha256_hex(grants.text())
+    sha256 = sha256_hex(grants_text())
     connection.execute(query("ledger_record"), {"kind": "grants", "name": "grants.yaml", "sha256": sha256})

@@ -28,32 +28,6 @@ from cutter.storage.records import parsed, records, the_row
 from cutter.storage.run_evidence import Snapshot
 from cutter.types import Json
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SealedRow:
-    """A sealed receipt with the invariants of its gate, unchanged from the row."""
-
-    gate: str
-    role: str
-    receipt_hash: str
-    invariants: Any
-
-
-STORED = records("units_stored", StoredUnit)
-SEALED = records("gates_sealed_between", SealedRow)
-"""Both queries take `run_id` and the request's sovereign `gate`. At the first sovereign gate they give no rows."""
-
-
-def sealed_gate(row: SealedRow) -> SealedGate:
-    """The gate with its checks. A malformed invariant becomes one failed check that says so."""
-    report = recorded_values.report({"invariants": row.invariants}) or {}
-    checks = (
-        Check(name=item["name"], ok=item["ok"], observed=item["observed"], expected=item["expected"])
-        for item in report["invariants"]
-    )
-    return SealedGate(gate=row.gate, role=row.role, receipt_hash=row.receipt_hash, checks=tuple(checks))
-
-
 Receipt = tuple[LiteralString, Json]
 """A statement that records a receipt, and its parameters."""
 
@@ -123,6 +97,19 @@ class Asked:
     policy: EffectPolicy | InvalidPolicy
 
 
+def sealed_gate(gate: str, role: str, receipt_hash: str, invariants: Any) -> SealedGate:
+    """The gate with its checks. A malformed invariant becomes one failed check that says so."""
+    report = recorded_values.report({"invariants": invariants}) or {}
+    checks = (
+        Check(name=item["name"], ok=item["ok"], observed=item["observed"], expected=item["expected"])
+        for item in report["invariants"]
+    )
+    return SealedGate(gate=gate, role=role, receipt_hash=receipt_hash, checks=tuple(checks))
+
+
+STORED = records("units_stored", StoredUnit)
+SEALED = records("gates_sealed_between", sealed_gate)
+"""Both queries take `run_id` and the request's sovereign `gate`. At the first sovereign gate they give no rows."""
 OPENED = parsed("request_open", Opened.of)
 FACTS = records("request_facts", Facts.of)
 SNAPSHOT = records("request_snapshot", Snapshot)
@@ -154,7 +141,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
     return Asked(
         request=answer.request, new=answer.new, facts=known, snapshot=snapshot.fetchone(),
         enacted=tuple(enacted.fetchall()),
-        stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
+        stored=tuple(stored.fetchall()), sealed=tuple(sealed.fetchall()),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),
         policy=policies.of(policy),
     )  # fmt: skip

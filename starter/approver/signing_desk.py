@@ -32,7 +32,7 @@ from cutter.storage.law_in_force import LAW_TEXT, TERMS
 from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
-from cutter.storage.request_transaction import SEALED, STORED, sealed_gate
+from cutter.storage.request_transaction import SEALED, STORED
 from cutter.types import Json, Refusal
 from starter.operator import request_state
 from starter.operator.newer_version import newer_versions
@@ -145,7 +145,7 @@ def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role
         raise Refused(f"the snapshot is refused here: {marked.message}", code=marked.code)
     return build_view(
         snapshot, marked, docprefix=record.docprefix, source_version_id=version, stored=stored,
-        sealed=map(sealed_gate, sealed), law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
+        sealed=sealed, law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
         registered=terms.registration, newer=newer.get(document.request.run_id),
     )  # fmt: skip
 

@@ -24,7 +24,8 @@ from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
-from cutter.storage.run_evidence import BOTH, RunEvidence
+from cutter.storage.run_evidence import BOTH
+from cutter.types import Json
 from starter.commands.options import Out, Run
 from starter.console.confirmation import Yes, require_yes
 from starter.console.failures import as_failure
@@ -103,7 +104,7 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     facts, sidecar = read.evidence, read.sidecar
     if facts is None or sidecar is None:
         raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
-    pins, store = facts.document["closed"], bundle.artifacts(settings.artifacts)
+    pins, store = facts["closed"], bundle.artifacts(settings.artifacts)
     if pins is None:
         return _made(settings, facts, sidecar), False, None
     sealed, name = str(pins["evidence_sha256"]), str(pins["evidence_artifact"])
@@ -117,9 +118,9 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     return made, True, store.get(signature) if store.exists(signature) else None
 
 
-def _made(settings: Settings, facts: RunEvidence, sidecar: RunSidecar) -> Bundle:
-    signed = bundle.gathered(facts.document, Store(settings.kb), settings.approvers)
-    return bundle.built(facts.document, signed, render_transitions(sidecar), facts.history)
+def _made(settings: Settings, facts: Json, sidecar: RunSidecar) -> Bundle:
+    signed = bundle.gathered(facts, Store(settings.kb), settings.approvers)
+    return bundle.built(facts, signed, render_transitions(sidecar), facts["history"])
 
 
 def _write(path: Path, data: bytes) -> None:

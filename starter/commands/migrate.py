@@ -10,8 +10,8 @@ from psycopg.conninfo import conninfo_to_dict
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput
 from cutter.settings import load
-from cutter.storage import bootstrap as roles
 from cutter.storage import migrate as storage
+from cutter.storage import roles as roles
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, say, show
 

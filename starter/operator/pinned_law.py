@@ -13,7 +13,7 @@ from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW, TERMS
 from cutter.storage.pools import Connection, session
 from cutter.storage.records import records
-from cutter.storage.request_transaction import SEALED, STORED, sealed_gate
+from cutter.storage.request_transaction import SEALED, STORED
 from cutter.types import Json
 
 
@@ -65,7 +65,7 @@ def read_pinned_law(connection: Connection, run_id: str) -> PinnedLaw:
         return PinnedLaw(title=title, why=f"The text cannot be cut: {marked.message}", refused=marked.findings)
     view = build_view(
         text.data, marked, docprefix=text.docprefix, source_version_id=text.source_version_id, stored=stored,
-        sealed=map(sealed_gate, sealed), law=terms.base(law) if terms else None,
+        sealed=sealed, law=terms.base(law) if terms else None,
         effective_from=terms.day if terms else None, reason=terms.change_reason if terms else None,
         registered=terms.registration if terms else None,
     )  # fmt: skip

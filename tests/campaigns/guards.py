@@ -189,7 +189,7 @@ NOISY = (
          "::test_no_commit_meets_a_queue_of_notifications_that_a_role_has_filled"),
     ),
     *_of(
-        "cutter/storage/bootstrap.py", _NOISE,
+        "cutter/storage/roles.py", _NOISE,
         ("everybody's locks",
          'connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC, {}").format(signature, everyone))',
          "pass", "::test_no_role_calls_what_would_keep_the_others_from_their_work"),
@@ -1428,7 +1428,7 @@ RULES = (
     ),
     *_of(
         "cutter/storage/gate_transaction.py", "integration/policy/test_policy_on_the_real_path.py",
-        ("a policy that came while a gate was open", "policy=effect_policy.of(policy),\n    )",
+        ("a policy that came while a gate was open", "policy=policies.of(policy),\n    )",
          "policy=attempt.policy,\n    )",
          "::test_a_policy_that_comes_while_a_gate_is_open_counts_for_its_report"),
     ),
@@ -1442,7 +1442,7 @@ RULES = (
     ),
     *_of(
         "activities/gates/evidence_bundle.py", "integration/policy/test_policy_on_the_real_path.py",
-        ("a policy that came before a closeout was open", "effect_policy.read(opened.row(effect_policy.TEXT))",
+        ("a policy that came before a closeout was open", "policies.read(opened.row(policies.TEXT))",
          "opened.attempt.policy",
          "::test_a_policy_that_comes_before_a_closeout_is_open_counts_for_its_evidence"),
     ),

@@ -29,9 +29,9 @@ from cutter.settings import Settings
 from cutter.stack import postgres
 from cutter.stack.processes import held
 from cutter.storage import policies
-from cutter.storage.bootstrap import CONNECT
 from cutter.storage.migrate import migrate_url
 from cutter.storage.pools import SESSION
+from cutter.storage.roles import CONNECT
 
 FOLDER_VARIABLE = "TEST_CLUSTER_FOLDER"
 TEMPLATE = "cutter"
