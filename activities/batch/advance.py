@@ -33,9 +33,8 @@ from cutter.errors import CutterError
 from cutter.messages import BatchHalted, BatchInput, BatchStart, BatchStep, HaltInput, SteerInput
 from cutter.registration import Registration, mint_run_id
 from cutter.storage import batch_views, policies
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection, single
+from cutter.storage.pools import Connection, single, translated
 from cutter.storage.records import Rows, query, records, values
 from cutter.storage.records import answer as value_of
 from cutter.storage.run_evidence import sidecar_now

@@ -18,7 +18,7 @@ from cutter.kb.ids import signature_of
 from cutter.kb.sets import set_names
 from cutter.projections import batch_folder_files as batch_folder
 from cutter.projections import batch_queue_file
-from cutter.storage.faults import translated
+from cutter.storage.pools import translated
 
 log = structlog.get_logger()
 

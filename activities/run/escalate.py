@@ -17,9 +17,9 @@ from cutter.kb import folder as kb_folder
 from cutter.messages import NOT_SO, Escalated, EscalateInput
 from cutter.projections.state_file import state_json
 from cutter.projections.stop_route import StopRoute, render
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Decided, call
 from cutter.storage.policies import EPOCH
+from cutter.storage.pools import translated
 from cutter.storage.run_evidence import sidecar_now
 
 _STOPPED = re.compile(r"stopped_[a-z0-9_]{1,80}")

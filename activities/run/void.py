@@ -15,8 +15,8 @@ from cutter.errors import CutterError, PolicyDenied
 from cutter.messages import VoidInput, VoidResult
 from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
 from cutter.storage import policies
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Decided, call
+from cutter.storage.pools import translated
 
 log = structlog.get_logger()
 

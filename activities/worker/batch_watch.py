@@ -20,8 +20,7 @@ from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.settings import Settings
 from cutter.storage import batch_views
-from cutter.storage.faults import translated
-from cutter.storage.pools import Connection, connect
+from cutter.storage.pools import Connection, connect, translated
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,8 +14,7 @@ from datetime import datetime, timedelta
 from cutter import limits
 from cutter.approvals.policy import ApproverPolicy
 from cutter.domain.timestamps import readable
-from cutter.gpg_status import Outcome, SignatureEvidence
-from cutter.openpgp import STRONG_DIGESTS, read_form
+from cutter.openpgp import STRONG_DIGESTS, Outcome, SignatureEvidence, read_form
 from cutter.types import Refusal
 
 

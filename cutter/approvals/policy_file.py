@@ -21,7 +21,7 @@ from cutter.approvals.policy import (
 from cutter.domain.digests import HEX_DIGEST
 from cutter.domain.timestamps import EXAMPLE, parse_instant, render_instant
 from cutter.errors import InvalidInput
-from cutter.gpg_status import FINGERPRINT
+from cutter.openpgp import FINGERPRINT
 from cutter.plain_yaml import FieldReader, Node, Scalar, Wrong
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

@@ -14,10 +14,10 @@ from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, to_json
 from cutter.errors import CutterError, Unavailable
 from cutter.gpg import Gpg, environment
-from cutter.gpg_status import status_words
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.kb.write_once import Draft
+from cutter.openpgp import status_words
 
 
 def write_sealed(chunks: Iterable[bytes], draft: Draft, recipient: Recipient) -> bool:

@@ -9,7 +9,7 @@ from cutter.backup.keyring import pinned
 from cutter.backup.pipeline import Exit
 from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.errors import Unavailable
-from cutter.gpg_status import status_words
+from cutter.openpgp import status_words
 
 
 class Reader:

@@ -9,7 +9,7 @@ from pathlib import Path
 from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.errors import InvalidInput
 from cutter.gpg import Gpg
-from cutter.gpg_status import FINGERPRINT
+from cutter.openpgp import FINGERPRINT
 
 
 @lru_cache(maxsize=8)

@@ -23,8 +23,7 @@ from cutter.backup.record import RECORD_VERSION
 from cutter.backup.tables import TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.errors import Unavailable
-from cutter.storage.faults import translate
-from cutter.storage.pools import Connection
+from cutter.storage.pools import Connection, translate
 from cutter.storage.records import answer, queries_in
 
 _TYPE = re.compile(r"[a-z][a-z0-9 ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])*(?: not null)?")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from importlib import resources
 from typing import Any, Final
 
 from cutter import limits, plain_yaml
@@ -181,3 +182,8 @@ def _items(node: Node, name: str) -> tuple[Node, ...]:
     if not isinstance(node, Items) or len(node.items) > limits.RULES_MAX:
         raise Wrong(node.line, f"{name} must be a list of at most {limits.RULES_MAX} entries")
     return node.items
+
+
+def shipped() -> bytes:
+    """The bytes of the policy that comes with cutter. It allows every side effect of cutter."""
+    return (resources.files("cutter.policy") / "default.yaml").read_bytes()

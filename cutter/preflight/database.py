@@ -18,8 +18,19 @@ from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen, warned
 from cutter.settings import Settings, embedded_url
 from cutter.storage import policies
-from cutter.storage.faults import CROWDED, DIRECT, FEWER, POOLED, READ_ONLY, REMEDY, WRITABLE
-from cutter.storage.pools import CLOCK, Connection, check_direct, session
+from cutter.storage.pools import (
+    CLOCK,
+    CROWDED,
+    DIRECT,
+    FEWER,
+    POOLED,
+    READ_ONLY,
+    REMEDY,
+    WRITABLE,
+    Connection,
+    check_direct,
+    session,
+)
 from cutter.storage.records import Rows, answer, values
 from cutter.storage.sql_files import shipped
 

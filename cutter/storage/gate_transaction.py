@@ -19,8 +19,7 @@ from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.storage import policies
-from cutter.storage.faults import translated
-from cutter.storage.pools import Connection, Pool, single
+from cutter.storage.pools import Connection, Pool, single, translated
 from cutter.storage.records import Rows, T, the_row
 from cutter.storage.records import answer as value_of
 from cutter.types import Json

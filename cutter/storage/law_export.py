@@ -8,9 +8,8 @@ from datetime import datetime
 from cutter import marking
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput
-from cutter.law.export_record import LawExport, export_of, jurisdiction_of
+from cutter.law.export_record import LawExport, Piece, assembled, export_of, jurisdiction_of
 from cutter.law.law_text import LawVersion
-from cutter.law.region import Piece, assembled
 from cutter.storage import enacted_law
 from cutter.storage.records import Connection
 

@@ -25,8 +25,7 @@ from psycopg.conninfo import make_conninfo
 from cutter import limits, versions
 from cutter.catalogue import Role
 from cutter.errors import Unavailable
-from cutter.storage.faults import translate
-from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
+from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS, translate
 from cutter.storage.records import Rows, answer, records, values
 
 READERS = (Role.DIRECTUS, Role.API, Role.DESK)

@@ -19,9 +19,9 @@ from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
-from cutter.gpg_status import Outcome
 from cutter.kb.sets import set_names
 from cutter.kb.store import Store
+from cutter.openpgp import Outcome
 from cutter.settings import Settings
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, values

@@ -16,8 +16,7 @@ from cutter.errors import InvalidInput, NotFound
 from cutter.policy import rules
 from cutter.policy.command import OPERATIONS, PLACES, Operation, operations_at
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, shadowed
-from cutter.policy.rules_file import parse_rules
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import parse_rules, shipped
 from cutter.settings import load
 from cutter.storage import policies
 from cutter.storage.pools import session

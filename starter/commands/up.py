@@ -15,7 +15,7 @@ import typer
 from cutter import limits
 from cutter.catalogue import Role
 from cutter.errors import Refused, Unavailable
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
 from cutter.stack import postgres, processes, records, supervisor, temporal, temporal_server, workers

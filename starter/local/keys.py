@@ -36,7 +36,7 @@ def ensure_throwaway_keys(settings: Settings) -> None:
         home.add_encryption_key(backup)
     signer = executor.primary_fingerprints(secret=True)[0]
     if signer not in verifier.primary_fingerprints():
-        verifier.import_public(executor.export_public(signer))
+        verifier.import_key(executor.export_key(signer))
     pinned = keys / "backup.fingerprint"
     if not pinned.exists():
         pinned.write_text(backup + "\n", encoding="ascii")

@@ -1971,7 +1971,7 @@ OUTSIDE = (
 
 LAW = (
     *_of(
-        "cutter/law/region.py", "unit/law/test_law_exports.py",
+        "cutter/law/export_record.py", "unit/law/test_law_exports.py",
         ("a text that nobody signed in an export", "    if digest != region_sha256:", "    if False:",
          "::test_a_text_that_is_not_in_the_source_is_refused"),
     ),
@@ -2253,7 +2253,7 @@ HOSTS = (
          "::test_a_store_that_answers_with_other_bytes_fails"),
     ),
     *_of(
-        "cutter/storage/faults.py", "unit/storage/test_faults.py",
+        "cutter/storage/pools.py", "unit/storage/test_faults.py",
         ("a pooler that looks like an outage", "        if any(words in line for words in _OF_POOLERS):",
          "        if False:", "::test_a_refusal_by_a_pooler_names_the_pooler_and_what_to_change"),
     ),

@@ -24,7 +24,7 @@ from psycopg.rows import tuple_row
 
 from cutter.catalogue import Role
 from cutter.limits import MIB
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.settings import Settings
 from cutter.stack import postgres
 from cutter.stack.processes import held

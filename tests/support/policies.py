@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cutter.catalogue import Role
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.settings import Settings
 from cutter.storage import policies
 from cutter.storage.pools import session

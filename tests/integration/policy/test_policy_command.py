@@ -12,8 +12,7 @@ import pytest
 from cutter.catalogue import Role
 from cutter.errors import Refused
 from cutter.policy.rules import EffectPolicy
-from cutter.policy.rules_file import parse_rules
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import parse_rules, shipped
 from cutter.preflight import database as preflight
 from cutter.preflight.checks import Check, Verdict
 from cutter.settings import Settings

@@ -24,7 +24,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.notifications import channels, delivery, email, health, slack, webhook
 from cutter.notifications.channels import Channel
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.preflight.checks import MESSAGES
 from cutter.settings import Settings, load
 from cutter.storage.pools import session

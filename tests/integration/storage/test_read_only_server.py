@@ -14,8 +14,7 @@ from cutter.preflight.database import first_line, remedy_of
 from cutter.settings import Settings
 from cutter.stack.processes import until
 from cutter.storage import migrate, roles
-from cutter.storage.faults import FEWER, READ_ONLY, WRITABLE
-from cutter.storage.pools import session
+from cutter.storage.pools import FEWER, READ_ONLY, WRITABLE, session
 from tests.support.database import OWNER, TEMPLATE, TestCluster, own_cluster
 
 

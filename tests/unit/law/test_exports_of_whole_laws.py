@@ -16,9 +16,8 @@ from rdflib import RDF, Graph, Literal, Namespace, URIRef
 
 from cutter.domain.digests import sha256_hex
 from cutter.law import akoma_ntoso, export_check, export_forms
-from cutter.law.export_record import LawExport, export_of, jurisdiction_of, region_of
+from cutter.law.export_record import LawExport, assembled, export_of, jurisdiction_of, region_of
 from cutter.law.law_text import Unit
-from cutter.law.region import assembled
 from cutter.marking import build_plan, load_profile
 from tests.cases import export_readers
 from tests.cases.law_cases import law_text, unit

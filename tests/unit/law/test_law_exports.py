@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict
 from cutter.law import akoma_ntoso, export_check, export_forms
-from cutter.law.export_record import LawExport, export_of, json_schema, region_of
+from cutter.law.export_record import LawExport, assembled, export_of, json_schema, pieces, region_of
 from cutter.law.law_text import Unit
-from cutter.law.region import assembled, pieces
 from tests.cases.export_mutations import mutations
 from tests.cases.export_readers import READERS
 from tests.cases.law_cases import law_text, unit, version
