@@ -18,7 +18,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
@@ -207,7 +207,6 @@ def _crc24(data: bytes) -> bytes:
 
 
 STATUS = "[GNUPG:] "
-_OUTCOMES = frozenset(("GOODSIG", "EXPSIG", "EXPKEYSIG", "REVKEYSIG", "BADSIG", "ERRSIG"))
 FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
 """A whole fingerprint. A short id or a name could mean another key."""
 
@@ -221,6 +220,9 @@ class Outcome(StrEnum):
     KEY_REVOKED = "REVKEYSIG"
     BAD = "BADSIG"
     ERROR = "ERRSIG"
+
+
+_OUTCOMES = frozenset(Outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,60 +248,42 @@ class SignatureEvidence:
     unverifiable: str | None = None
 
 
-@dataclass(slots=True)
-class _Open:
-    outcomes: list[Outcome] = field(default_factory=list)
-    valid: list[list[str]] = field(default_factory=list)
-    key_missing: bool = False
-
-    def close(self) -> SignatureRecord:
-        outcomes = tuple(self.outcomes)
-        # Two VALIDSIG lines for one signature prove neither of the two.
-        if len(self.valid) != 1:
-            return SignatureRecord(outcomes=outcomes, key_missing=self.key_missing)
-        # VALIDSIG <fpr> <date> <created> <expires> <version> <reserved> <key algorithm> <digest> <class> <primary fpr>
-        words = self.valid[0]
-        if len(words) < 10 or not (FINGERPRINT.fullmatch(words[0]) and FINGERPRINT.fullmatch(words[9])):
-            return SignatureRecord(outcomes=outcomes)
-        return SignatureRecord(
-            outcomes=outcomes,
-            fingerprint=words[0],
-            primary_fingerprint=words[9],
-            created=_moment(words[2]),
-            expires=_moment(words[3]) if words[3] != "0" else None,
-            digest_algorithm=int(words[7]) if words[7].isdecimal() else None,
-            signature_class=words[8],
-        )
-
-
 def status_words(lines: Iterable[str]) -> list[list[str]]:
     """The words of each status line (`[GNUPG:] KEYWORD …`). Other lines are ignored."""
     return [line.removeprefix(STATUS).split(" ") for line in lines if line.startswith(STATUS)]
 
 
 def read_status(lines: Iterable[str]) -> SignatureEvidence:
-    """The evidence in gpg's status lines about each signature."""
-    keywords: list[str] = []
-    signatures: list[_Open] = []
-    for keyword, *words in status_words(lines):
-        keywords.append(keyword)
-        if keyword == "NEWSIG":
-            signatures.append(_Open())
-        elif signatures:
-            _take(signatures[-1], keyword, words)
-        elif keyword in _OUTCOMES or keyword == "VALIDSIG":
-            signatures.append(_Open())
-            _take(signatures[-1], keyword, words)
-    return SignatureEvidence(records=tuple(signature.close() for signature in signatures), keywords=tuple(keywords))
+    """The evidence in gpg's status lines about each signature, which a line NEWSIG begins."""
+    words = status_words(lines)
+    signatures: list[list[list[str]]] = []
+    for line in words:
+        if line[0] == "NEWSIG" or (not signatures and (line[0] in _OUTCOMES or line[0] == "VALIDSIG")):
+            signatures.append([])
+        if signatures:
+            signatures[-1].append(line)
+    return SignatureEvidence(records=tuple(map(_record, signatures)), keywords=tuple(line[0] for line in words))
 
 
-def _take(signature: _Open, keyword: str, words: list[str]) -> None:
-    if keyword in _OUTCOMES:
-        signature.outcomes.append(Outcome(keyword))
-    elif keyword == "VALIDSIG":
-        signature.valid.append(words)
-    elif keyword == "NO_PUBKEY":
-        signature.key_missing = True
+def _record(lines: list[list[str]]) -> SignatureRecord:
+    outcomes = tuple(Outcome(keyword) for keyword, *_ in lines if keyword in _OUTCOMES)
+    valid = [words for keyword, *words in lines if keyword == "VALIDSIG"]
+    # Two VALIDSIG lines for one signature prove neither of the two.
+    if len(valid) != 1:
+        return SignatureRecord(outcomes=outcomes, key_missing=any(line[0] == "NO_PUBKEY" for line in lines))
+    # VALIDSIG <fpr> <date> <created> <expires> <version> <reserved> <key algorithm> <digest> <class> <primary fpr>
+    words = valid[0]
+    if len(words) < 10 or not (FINGERPRINT.fullmatch(words[0]) and FINGERPRINT.fullmatch(words[9])):
+        return SignatureRecord(outcomes=outcomes)
+    return SignatureRecord(
+        outcomes=outcomes,
+        fingerprint=words[0],
+        primary_fingerprint=words[9],
+        created=_moment(words[2]),
+        expires=_moment(words[3]) if words[3] != "0" else None,
+        digest_algorithm=int(words[7]) if words[7].isdecimal() else None,
+        signature_class=words[8],
+    )
 
 
 def _moment(text: str) -> datetime | None:

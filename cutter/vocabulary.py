@@ -15,7 +15,6 @@ from cutter.plain_yaml import FieldReader, Scalar, Wrong
 from cutter.settings import Settings
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
-from cutter.types import Json
 
 SCHEMA = "cutter-words/1"
 FAMILIES = ("owner", "publication_type", "unit_kind")
@@ -51,12 +50,8 @@ def _words(root: FieldReader, family: str) -> tuple[str, ...]:
 def extend(settings: Settings, words: Words) -> tuple[tuple[str, str], ...]:
     """Add the words as the operator. Return the new pairs of vocabulary and word."""
     with session(settings, Role.OPERATOR) as connection:
-        return call(
-            connection, _added, "select cutter_governance.fn_vocabulary_extend(%s, %s)",
+        answer = call(
+            connection, dict, "select cutter_governance.fn_vocabulary_extend(%s, %s)",
             (Jsonb({family: list(codes) for family, codes in words.items()}), getpass.getuser()),
         )  # fmt: skip
-
-
-def _added(answer: Json) -> tuple[tuple[str, str], ...]:
-    """The new pairs of vocabulary and word in an answer of `fn_vocabulary_extend`."""
     return tuple((family, code) for family, code in answer["added"])

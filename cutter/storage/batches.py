@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -18,7 +18,7 @@ from cutter.batch.view import FailurePolicy
 from cutter.errors import Conflict
 from cutter.marking import parse_profile
 from cutter.messages import Mode
-from cutter.storage.gate_transaction import Answer, call
+from cutter.storage.gate_transaction import call
 from cutter.storage.policies import EPOCH
 from cutter.storage.pools import Connection
 from cutter.storage.records import Rows, records, values
@@ -50,15 +50,8 @@ class _Profile:
 DOCUMENTS = records("batch_known", _Document)
 PROFILES = records("profiles_of_versions", _Profile)
 WEIGHTS: Rows[dict[str, int]] = values("tenant_weights")
+"""Takes `tenants`. A registered batch keeps the weights of its registration."""
 REGISTERED: Rows[str] = values("batch_of_queue")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Registered(Answer):
-    """The answer of `fn_batch_register`. A batch that exists has the digest of its own queue."""
-
-    status: str
-    queue_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,11 +131,6 @@ def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict
     }  # fmt: skip
 
 
-def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
-    """The present weights of these items' tenants. A registered batch keeps the weights of its registration."""
-    return WEIGHTS.one(connection, {"tenants": sorted({item.tenant for item in items})})
-
-
 def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     """Compare a queue.yaml with the database. Raises QueueRefused if it is wrong. This function writes nothing."""
     queue = load_queue(data, items_max=options.items_max)
@@ -191,7 +179,7 @@ def register(
     caps = {**run_caps, "hard_seconds": min(run_caps["hard_seconds"], hard_seconds)}
     answer = call(
         connection,
-        _Registered.of,
+        dict,
         "select cutter_governance.fn_batch_register(%s, %s)",
         (
             Jsonb({
@@ -203,13 +191,13 @@ def register(
             Jsonb([asdict(row) for row in admission.rows]),
         ),
     )  # fmt: skip
-    if answer.status == "conflict":
+    if answer["status"] == "conflict":
         raise Conflict(
-            f"batch {batch_id} was made from another queue (sha256 {answer.queue_sha256[:16]}, this one is "
+            f"batch {batch_id} was made from another queue (sha256 {answer['queue_sha256'][:16]}, this one is "
             f"{queue.sha256[:16]}): give the changed queue a batch_id of its own",
             code="STOP_BATCH_CONFLICT",
         )
-    return batch_id, answer.status == "registered"
+    return batch_id, answer["status"] == "registered"
 
 
 def _unsigned_failure(document_id: str, run_id: str, state: str, batch_id: str | None) -> UnsignedFailure:
@@ -218,13 +206,4 @@ def _unsigned_failure(document_id: str, run_id: str, state: str, batch_id: str |
 
 
 FAILED = records("failed_runs", _unsigned_failure)
-
-
-def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[UnsignedFailure]:
-    """The newest failed run of each of these documents, with the command that continues it."""
-    return FAILED.all(connection, {"document_ids": list(document_ids)})
-
-
-def with_lanes(options: Options, lanes: int | None) -> Options:
-    """The options with another number of lanes, if `lanes` is not None."""
-    return options if lanes is None else replace(options, lanes=lanes)
+"""Takes `document_ids`; the newest failed run of each document, with the command that continues it."""

@@ -15,7 +15,7 @@ from cutter.storage.records import Connection, records
 from cutter.storage.runs import KNOWN, RUN_OF_DOCUMENT, alike, documents_near
 from cutter.types import Json
 
-NOT_ENACTED = "STOP_LAW_NOT_FOUND"
+NOT_ENACTED, NO_UNIT = "STOP_LAW_NOT_FOUND", "STOP_UNIT_NOT_FOUND"
 PRESENT = ("in_force", "repealed")
 """What the newest version that has taken effect is today."""
 
@@ -177,10 +177,6 @@ def moments(connection: Connection, document: str, version: int) -> list[datetim
     return [row.enacted_at for row in versions(connection, document) if row.version >= version]
 
 
-def source_of(connection: Connection, version: LawVersion) -> Source:
-    return SOURCE.one(connection, {"document": version.document, "version": version.version})
-
-
 def unit_versions(connection: Connection, document: str, address: str) -> list[UnitVersion]:
     return UNIT_VERSIONS.all(connection, {"document": document, "address": address.strip("/")})
 
@@ -208,40 +204,33 @@ def signers(connection: Connection, version: LawVersion) -> list[Signer]:
     return SIGNERS.all(connection, {"document": version.document, "version": version.version})
 
 
-def require_unit(text: UnitTree[U], name: str) -> U:
-    """The unit that a person named by its address or the end of it."""
+def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded: datetime = NEWEST) -> U:
+    """The unit that a person named by its address or the end of it.
+
+    If only other versions that were recorded up to that moment have it, NotFound names the newest of them.
+    """
     addresses = addresses_meant(text, name)
     if len(addresses) == 1:
         return next(unit for unit in text.units if unit.address == addresses[0])
-    document = text.version.document
+    document, version = text.version.document, text.version.version
     if addresses:
         raise InvalidInput(f"{name} is the end of {len(addresses)} addresses: name one of {', '.join(addresses[:5])}")
+    known = unit_versions(connection, document, name)
+    others = [row.enacted_by_version for row in known if row.enacted_at <= recorded]
+    if others:
+        raise NotFound(
+            f"{document} version {version} has no unit {name}, and version {max(others)} has one:",
+            then=f"cutter law show {document} {name} --version {max(others)}",
+            code=NO_UNIT,
+        )
     ends = [end for unit in text.units for end in (unit.address, unit.address.partition("/")[2])]
     near = get_close_matches(name, ends, n=1)
-    then = f"cutter law show {document} {near[0]}" if near else f"cutter law tree {document}"
     raise NotFound(
-        f"{document} version {text.version.version} has no unit {name}: {'did you mean' if near else 'see'}",
-        then=then,
+        f"{document} version {version} has no unit {name}: {'did you mean' if near else 'see'}",
+        then=f"cutter law show {document} {near[0]}" if near else f"cutter law tree {document}",
         rest="?" if near else "",
-        code="STOP_UNIT_NOT_FOUND",
+        code=NO_UNIT,
     )
-
-
-def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded: datetime = NEWEST) -> U:
-    """The same. If only other versions recorded up to that moment have it, NotFound names the newest."""
-    try:
-        return require_unit(text, name)
-    except NotFound as problem:
-        version = text.version
-        known = unit_versions(connection, version.document, name)
-        others = [row.enacted_by_version for row in known if row.enacted_at <= recorded]
-        if not others:
-            raise
-        raise NotFound(
-            f"{version.document} version {version.version} has no unit {name}, and version {max(others)} has one:",
-            then=f"cutter law show {version.document} {name} --version {max(others)}",
-            code=problem.code,
-        ) from None
 
 
 def _not_enacted(connection: Connection, document: str) -> NotFound:

@@ -331,13 +331,13 @@ def seal(opened: OpenGate, report: GateReport, *, extra: Mapping[str, Any], kb_i
     attempt, connection = opened.attempt, opened.connection
     result = Jsonb({**report.as_json(), **extra})
     with suppress(psycopg.errors.DivisionByZero), connection.pipeline():
-        cursor = connection.cursor(row_factory=class_row(_Closing)).execute(
+        cursor = connection.cursor(row_factory=scalar_row).execute(
             _CLOSE, (attempt.run_id, attempt.gate.name, attempt.number, result, kb_id)
         )
         connection.execute(_ONLY_WHEN_SEALED)
         policy = policies.TEXT.sent(connection)
         connection.execute("commit")
-    answer = the_row("fn_gate_close", cursor).answer
+    answer: Json = the_row("fn_gate_close", cursor)
     if answer["status"] != "sealed":
         return NotOpened.of(answer)
     if connection.info.transaction_status != TransactionStatus.IDLE:
@@ -349,18 +349,11 @@ def seal(opened: OpenGate, report: GateReport, *, extra: Mapping[str, Any], kb_i
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Closing:
-    """The answer of `fn_gate_close`, and its status, which the next statement reads."""
-
-    answer: Json
-    status: str
-
-
 _CLOSE = """
 with closed as materialized (select cutter_governance.fn_gate_close(%s, %s, %s, %s, %s) as answer)
 select answer, set_config('cutter.closed', answer ->> 'status', true) as status from closed
 """
+"""The answer of `fn_gate_close`. Its status is kept for the next statement."""
 _ONLY_WHEN_SEALED = "select 1 / (current_setting('cutter.closed', true) = 'sealed')::integer"
 
 

@@ -24,7 +24,8 @@ def export_of_version(
     source do not give the bytes whose digest the approvers signed.
     """
     text = enacted_law.text_of(connection, version, recorded=recorded)
-    source = enacted_law.source_of(connection, version)
+    asked = {"document": version.document, "version": version.version}
+    source = enacted_law.SOURCE.one(connection, asked)
     pieces: tuple[Piece, ...] = ()
     if text.units:
         # The part of the source that was cut: nearly always all of it, else what its profile says again.

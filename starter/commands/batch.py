@@ -90,7 +90,7 @@ def batch(
         view = batches.view(settings, answer["batch_id"])
         kept_out = [item.document_id for item in view.items if item.kept_out]
         with session(settings, Role.OPERATOR) as connection:
-            needed = resume_plan.unsigned_failures(view) + batch_rows.failed_runs(connection, kept_out)
+            needed = resume_plan.unsigned_failures(view) + batch_rows.FAILED.all(connection, {"document_ids": kept_out})
         answer |= {"needs_signature": [asdict(failure) for failure in needed]} if needed else {}
     outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)
 
@@ -113,7 +113,8 @@ def _check(settings: Settings, data: bytes, options: Options, *, by_name: bool, 
     with session(settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, data, options)
         marked = batch_check.mark_all(settings, connection, admission)
-        weights = batch_rows.weights(connection, admission.items)
+        tenants = sorted({item.tenant for item in admission.items})
+        weights = batch_rows.WEIGHTS.one(connection, {"tenants": tenants})
     enacted = {name: f"{law_already(run_id)}: its run will end as skipped" for name, run_id in admission.law_by.items()}
     by_id = {row.document_id: row for row in admission.rows}
     rows = [
@@ -201,4 +202,4 @@ def _options(
         options = Options(mode=mode, policy=policy, items_max=settings.batch_items_max)
     if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
         raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
-    return replace(batch_rows.with_lanes(options, lanes), skip_completed=skip_completed)
+    return replace(options, lanes=lanes or options.lanes, skip_completed=skip_completed)

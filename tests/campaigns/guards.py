@@ -75,7 +75,7 @@ DELIVERY = (
     ),
     *_of(
         "cutter/gpg.py", _KEYS,
-        ("a public key in the place of a private one", "        if not taken.sec_read:", "        if False:",
+        ("a public key in the place of a private one", "        if secret and not taken.sec_read:", "        if False:",
          "::test_a_public_key_is_not_taken_for_the_private_one"),
     ),
 )  # fmt: skip
