@@ -32,8 +32,8 @@ from cutter.policy.rules import Permit
 from cutter.storage import approval_facts
 from cutter.storage.approval_facts import ApprovalFacts, DecisionRow, OpenRequest, OrderTaken
 from cutter.storage.policies import EPOCH
-from cutter.storage.pools import Connection, single
-from cutter.storage.records import Rows, records, values
+from cutter.storage.pools import single
+from cutter.storage.records import Connection, Rows, records, values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

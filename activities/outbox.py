@@ -29,8 +29,8 @@ from cutter.projections import phase_report, run_folder
 from cutter.projections.state_file import phase_reports
 from cutter.storage import policies
 from cutter.storage.gate_transaction import Sealed
-from cutter.storage.pools import Connection, single
-from cutter.storage.records import the_row
+from cutter.storage.pools import single
+from cutter.storage.records import Connection, the_row
 from cutter.storage.run_evidence import SIDECAR, STATE, WAITING, WaitingOfRun
 
 log = structlog.get_logger()

@@ -29,8 +29,8 @@ from cutter.settings import Settings
 from cutter.stack import workers
 from cutter.storage import runs as law
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import Rows, records, values
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.types import Json
 
 PROFILE_FILES = (".yaml", ".yml")

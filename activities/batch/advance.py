@@ -34,8 +34,8 @@ from cutter.messages import BatchHalted, BatchInput, BatchStart, BatchStep, Halt
 from cutter.registration import Registration, mint_run_id
 from cutter.storage import batch_views, policies
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection, single, translated
-from cutter.storage.records import Rows, query, records, values
+from cutter.storage.pools import single, translated
+from cutter.storage.records import Connection, Rows, query, records, values
 from cutter.storage.records import answer as value_of
 from cutter.storage.run_evidence import sidecar_now
 from cutter.types import Json
@@ -149,7 +149,7 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
         attended = view.attended
         reviews = _reviews(deps, connection, view)
         tenants = sorted({item.tenant for item in batch_step.items_of(view)})
-        rooms = {room.tenant: room.room for room in batch_views.rooms(connection, tenants)}
+        rooms = {room.tenant: room.room for room in batch_views.ROOMS.all(connection, {"tenants": list(tenants)})}
         capped = {tenant: room for tenant, room in rooms.items() if room is not None}
         orders = batch_step.decide(view, window=limits.BATCH_WINDOW, rooms=capped, reviews=reviews)
         written = _written(connection, view, orders.enters)

@@ -13,8 +13,7 @@ from cutter.batch import batch_step, documents
 from cutter.batch.batch_step import Summary
 from cutter.batch.documents import QueueLine
 from cutter.batch.view import BatchView
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
 from cutter.types import Refusal
 
 

@@ -22,8 +22,8 @@ from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.approval_facts import FACTS
 from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
-from cutter.storage.pools import Connection, session, single
-from cutter.storage.records import Rows, many, parameters, records, values
+from cutter.storage.pools import session, single
+from cutter.storage.records import Connection, Rows, many, parameters, records, values
 from cutter.storage.run_evidence import NEWEST_BACKUPS, RecordedBackup
 from cutter.types import Json
 

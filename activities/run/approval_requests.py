@@ -43,8 +43,8 @@ from cutter.messages import (
 from cutter.policy.command import KB_PUT, operations_at
 from cutter.policy.rules import ProposedAction, never_allowed, permit, restrictions
 from cutter.storage.gate_transaction import Decided, NotOpened, call
-from cutter.storage.pools import Connection, single, translated
-from cutter.storage.records import Rows, records, values
+from cutter.storage.pools import single, translated
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.storage.request_transaction import Asked, ask, bind
 
 

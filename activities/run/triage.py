@@ -11,8 +11,7 @@ from cutter.domain.run_record import RunRecord, RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.marking import PROFILES
 from cutter.projections.state_file import render_state
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.types import Json
 
 

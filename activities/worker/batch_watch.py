@@ -20,7 +20,8 @@ from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.settings import Settings
 from cutter.storage import batch_views
-from cutter.storage.pools import Connection, connect, translated
+from cutter.storage.pools import connect, translated
+from cutter.storage.records import Connection
 
 
 @dataclass(slots=True, kw_only=True)

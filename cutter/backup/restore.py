@@ -27,7 +27,8 @@ from cutter.backup.tables import TABLES
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.kb.store import Store
-from cutter.storage.pools import SESSION, Connection, Pool, single
+from cutter.storage.pools import SESSION, Pool, single
+from cutter.storage.records import Connection
 
 T = TypeVar("T")
 

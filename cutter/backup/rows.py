@@ -23,8 +23,8 @@ from cutter.backup.record import RECORD_VERSION
 from cutter.backup.tables import TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.errors import Unavailable
-from cutter.storage.pools import Connection, translate
-from cutter.storage.records import answer, queries_in
+from cutter.storage.pools import translate
+from cutter.storage.records import Connection, answer, queries_in
 
 _TYPE = re.compile(r"[a-z][a-z0-9 ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])*(?: not null)?")
 """The types that a restore makes. They are PostgreSQL's own, so that a restore needs no other object."""

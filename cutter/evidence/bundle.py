@@ -30,7 +30,7 @@ from cutter.storage import enacted_law
 from cutter.storage.approval_facts import document_of
 from cutter.storage.law_export import export_of_version
 from cutter.storage.law_in_force import CONTINUED, ENACTED, LAW
-from cutter.storage.pools import Connection
+from cutter.storage.records import Connection
 from cutter.types import Json
 
 TABLES = (

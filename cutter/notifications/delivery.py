@@ -24,8 +24,8 @@ from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.settings import Settings
 from cutter.storage import policies
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import answer
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, answer
 
 _CHANNEL = "select cutter_governance.fn_notification_channel(%s, %s, %s)"
 _CAUGHT_UP = "select cutter_governance.fn_notification_caught_up(%s, %s)"

@@ -16,8 +16,7 @@ from cutter.notifications.card import Card, from_json
 from cutter.notifications.card_text import BatchToTell, EnactmentToTell, Outcome, Question, RunToTell
 from cutter.policy.command import write_of
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.types import Refusal
 
 

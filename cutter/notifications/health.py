@@ -8,8 +8,7 @@ from datetime import datetime
 
 from cutter import limits
 from cutter.domain.amounts import counted
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,12 +184,11 @@ def explain(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tup
 
 def shadowed(policy: EffectPolicy) -> tuple[tuple[Rule, Rule], ...]:
     """Pairs of a rule and an earlier rule that always decides before it. The author probably did not intend this."""
-    pairs = []
-    for number, rule in enumerate(policy.rules):
-        earlier = next((candidate for candidate in policy.rules[:number] if _covers(candidate, rule)), None)
-        if earlier is not None:
-            pairs.append((rule, earlier))
-    return tuple(pairs)
+    return tuple(
+        (rule, next(earlier for earlier in policy.rules[:number] if _covers(earlier, rule)))
+        for number, rule in enumerate(policy.rules)
+        if any(_covers(earlier, rule) for earlier in policy.rules[:number])
+    )
 
 
 def _no(rule: str, line: int, why: str) -> Decision:
@@ -298,14 +297,10 @@ def by_time(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tup
 
 def never_allowed(policy: EffectPolicy | InvalidPolicy, actions: Iterable[ProposedAction]) -> Decision | None:
     """The present denial of the first action that the policy denies at every time of the day. None if there is none."""
-    return next(
-        (
-            decide(policy, action)
-            for action in actions
-            if all(decision.verdict is Verdict.DENY for _, decision in by_time(policy, action))
-        ),
-        None,
-    )
+    for action in actions:
+        if all(decision.verdict is Verdict.DENY for _, decision in by_time(policy, action)):
+            return decide(policy, action)
+    return None
 
 
 def restrictions(policy: EffectPolicy | InvalidPolicy, actions: Iterable[ProposedAction]) -> str:

@@ -40,51 +40,32 @@ Allowed = Callable[[str], Any]
 def parse_rules(data: bytes) -> EffectPolicy | InvalidPolicy:
     """The policy of these bytes, or all their problems, sorted by line. It never raises."""
     # A worker reads the file at every attempt, and the file rarely changes. So parsed files are cached.
-    reading = _Reading()
     node, flaws = plain_yaml.read(data, bytes_max=limits.RULES_BYTES_MAX)
-    for flaw in flaws:
-        reading.note(flaw.line, flaw.rule)
-    rules = reading.file(node) if node is not None else ()
-    if reading.problems:
-        return InvalidPolicy(problems=tuple(sorted(set(reading.problems))), sha256=sha256_hex(data))
-    return EffectPolicy(rules=rules, text=data.decode())
-
-
-class _Reading:
-    """Reads the rules and collects their problems. `rule` is the name of the rule that it reads now."""
-
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-        self.rule = ""
-
-    def note(self, line: int, text: str) -> None:
-        self.problems.append(Problem(line=line, rule=self.rule, text=text))
-
-    def file(self, node: Node) -> tuple[Rule, ...]:
+    problems = [Problem(line=flaw.line, rule="", text=flaw.rule) for flaw in flaws]
+    rules: list[Rule] = []
+    listed: tuple[Node, ...] = ()
+    if node is not None:
         try:
             top = FieldReader(node, "the file", ("schema", "rules"))
             top.text("schema", re.compile(re.escape(SCHEMA)), f"`{SCHEMA}`")
             listed = _items(top.node("rules"), "rules")
         except Wrong as problem:
-            self.note(problem.line, problem.rule)
-            return ()
-        rules = [made for item in listed if (made := self._rule(item)) is not None]
-        for number, rule in enumerate(rules):
-            if any(rule.name == other.name for other in rules[:number]):
-                self.rule = rule.name
-                self.note(rule.line, "the name is duplicated")
-        return tuple(rules)
-
-    def _rule(self, node: Node) -> Rule | None:
+            problems.append(Problem(line=problem.line, rule="", text=problem.rule))
+    for item in listed:
         # The name is read first, because each problem of the rule must name the rule.
-        entries = node.entries if isinstance(node, Fields) else ()
+        entries = item.entries if isinstance(item, Fields) else ()
         names = (value.text for key, value in entries if key.text == "name" and isinstance(value, Scalar))
-        self.rule = next((text for text in names if _RULE_NAME.fullmatch(text)), "")
+        name = next((text for text in names if _RULE_NAME.fullmatch(text)), "")
         try:
-            return _rule(node)
+            rule = _rule(item)
+            if any(rule.name == other.name for other in rules):
+                raise Wrong(rule.line, "the name is duplicated")
+            rules.append(rule)
         except Wrong as problem:
-            self.note(problem.line, problem.rule)
-            return None
+            problems.append(Problem(line=problem.line, rule=name, text=problem.rule))
+    if problems:
+        return InvalidPolicy(problems=tuple(sorted(set(problems))), sha256=sha256_hex(data))
+    return EffectPolicy(rules=tuple(rules), text=data.decode())
 
 
 def _rule(node: Node) -> Rule:

@@ -27,11 +27,10 @@ from cutter.storage.pools import (
     READ_ONLY,
     REMEDY,
     WRITABLE,
-    Connection,
     check_direct,
     session,
 )
-from cutter.storage.records import Rows, answer, values
+from cutter.storage.records import Connection, Rows, answer, values
 from cutter.storage.sql_files import shipped
 
 SCHEMA_VERSION: Rows[int | None] = values("schema_version")

@@ -21,8 +21,7 @@ from cutter.projections.batch_folder import Contents
 from cutter.projections.batch_queue_file import QUEUE, folder_of
 from cutter.projections.run_folder import locked, replace, writable
 from cutter.storage import batch_views, private
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
 
 LOCK = "state.lock"
 

@@ -20,8 +20,7 @@ from cutter.marking import parse_profile
 from cutter.messages import Mode
 from cutter.storage.gate_transaction import call
 from cutter.storage.policies import EPOCH
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.types import Json
 
 

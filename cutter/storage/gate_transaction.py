@@ -19,28 +19,16 @@ from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.storage import policies
-from cutter.storage.pools import Connection, Pool, single, translated
-from cutter.storage.records import Rows, T, the_row
+from cutter.storage.pools import Pool, single, translated
+from cutter.storage.records import Connection, Rows, T, the_row
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
 if TYPE_CHECKING:
     # Only the two gates that judge approvals load them.
     from cutter.storage.approval_facts import ApprovalFacts
-from typing import Self
 
 from cutter.domain import recorded_values
-
-
-class Answer:
-    """The answer of one database function. A record below names its fields."""
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, answer: Json) -> Self:
-        """The record from the answer. Raises TypeError if the answer lacks a field without a default."""
-        return recorded_values.sparse(cls, answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +80,7 @@ class NotOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided(Answer):
+class Decided:
     """What a function of the database decided about a run: a status such as `recorded`, and the run's state.
 
     `code` says why it refused. `decision` is the decision that a person must sign. `have` of the `needed` people have
@@ -108,6 +96,11 @@ class Decided(Answer):
     needed: int = 0
     wrote: bool = False
     withdrawn: int = 0
+
+    @classmethod
+    def of(cls, answer: Json) -> Decided:
+        """A field that the answer does not have keeps its default."""
+        return recorded_values.sparse(cls, answer)
 
 
 Read = tuple[Rows[Any], Mapping[str, Any]]

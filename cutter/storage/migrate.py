@@ -22,11 +22,10 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
 from cutter.settings import Settings, dsn
 from cutter.storage.pools import writing
-from cutter.storage.records import Rows, answer, query, records, values
+from cutter.storage.records import Connection, Rows, answer, query, records, values
 from cutter.storage.roles import declared_grants, grants_text
 from cutter.storage.sql_files import Definition, Kind, Migration, SchemaFiles, Statement, line_of, shipped, statements
 
-Connection = psycopg.Connection[tuple[object, ...]]
 Key = tuple[str, str]
 
 

@@ -12,8 +12,7 @@ from psycopg import Cursor
 from cutter.errors import Conflict, InvalidInput
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, Problem
 from cutter.policy.rules_file import parse_rules
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, answer, records, the_row, values
+from cutter.storage.records import Connection, Rows, answer, records, the_row, values
 from cutter.types import Json
 
 INSTALL = "cutter policy install"

@@ -27,7 +27,7 @@ from cutter.catalogue import Role
 from cutter.domain import recorded_values
 from cutter.errors import Conflict, CutterError, OverCap, Refused, Unavailable
 from cutter.settings import Settings, dsn
-from cutter.storage.records import Rows, answer, values
+from cutter.storage.records import Connection, Rows, answer, values
 
 RETRYABLE_STATES = frozenset({"40001", "40P01", "55P03", "57P01", "57P02", "57P03", "25P03", "53300"})
 """Serialisation failure, deadlock, lock not available, shutdown, idle in a transaction, too many connections."""
@@ -149,7 +149,6 @@ def translate(problem: psycopg.Error) -> CutterError | psycopg.Error:
     return problem
 
 
-Connection = psycopg.Connection[tuple[object, ...]]
 Pool = ConnectionPool[Connection]
 
 CLOCK: Rows[datetime] = values("database_clock")

@@ -51,7 +51,7 @@ def _blocks(files: list[Traversable]) -> dict[str, LiteralString]:
 
 
 T = TypeVar("T")
-Connection = psycopg.Connection[Any]
+Connection = psycopg.Connection[tuple[object, ...]]
 Parameters = Mapping[str, Any] | None
 Named = Callable[[str], LiteralString]
 """A function that gives the SQL of a name."""

@@ -23,8 +23,7 @@ from cutter.request_view.view import Check, SealedGate, StoredUnit
 from cutter.storage import policies
 from cutter.storage.gate_transaction import NotOpened
 from cutter.storage.law_in_force import LAW_TEXT, TERMS, Terms
-from cutter.storage.pools import Connection
-from cutter.storage.records import parsed, records, the_row
+from cutter.storage.records import Connection, parsed, records, the_row
 from cutter.storage.run_evidence import Snapshot
 from cutter.types import Json
 

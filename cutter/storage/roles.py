@@ -26,7 +26,7 @@ from cutter import limits, versions
 from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS, translate
-from cutter.storage.records import Rows, answer, records, values
+from cutter.storage.records import Connection, Rows, answer, records, values
 
 READERS = (Role.DIRECTUS, Role.API, Role.DESK)
 """The roles that only read, and whose sessions are bounded more tightly."""
@@ -67,7 +67,6 @@ class GuardedFunction:
 GUARDED = records("guarded_functions", GuardedFunction)
 CONNECTIONS: Rows[int] = values("connections_there")
 
-Connection = psycopg.Connection[tuple[object, ...]]
 
 CONNECT = {"cutter": tuple(Role), "cutter_scratch": (Role.BACKUP,)}
 PASSWORD_BYTES = 32

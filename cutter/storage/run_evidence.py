@@ -7,8 +7,7 @@ from datetime import datetime
 
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Unavailable
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, parsed, records, values
+from cutter.storage.records import Connection, Rows, parsed, records, values
 from cutter.types import Json
 
 

@@ -25,8 +25,8 @@ from cutter.messages import Mode
 from cutter.registration import Registration, caps_of, mint_run_id
 from cutter.settings import Settings
 from cutter.storage.gate_transaction import Drift, call
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import Rows, parsed, records, values
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, Rows, parsed, records, values
 from cutter.storage.records import answer as value_of
 from cutter.storage.run_evidence import SIDECAR
 from cutter.types import Json

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from cutter import sources
 from cutter.catalogue import Role
-from cutter.law.comparison import Comparison, compare
 from cutter.law.law_text import LawText
+from cutter.law.views import Comparison, compare
 from cutter.settings import Settings
 from cutter.storage import enacted_law
 from cutter.storage.pools import session

@@ -27,8 +27,8 @@ from cutter.preflight.database import first_line, remedy_of
 from cutter.settings import Settings
 from cutter.stack import key_homes, postgres, records, temporal, temporal_server, workers
 from cutter.storage import migrate
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import Rows, values
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, Rows, values
 from cutter.storage.roles import GUARDED
 from cutter.storage.runs import BLOCKED_WORKERS, LANES, LIVING_WORKERS, SHOW_WORKERS, STILL
 from starter.approver import signing_desk

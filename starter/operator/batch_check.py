@@ -10,7 +10,7 @@ from cutter.batch.queue import Problem, QueueRefused
 from cutter.marking import Marking, MarkRefusal
 from cutter.settings import Settings
 from cutter.storage.batches import Admission
-from cutter.storage.pools import Connection
+from cutter.storage.records import Connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

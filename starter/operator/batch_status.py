@@ -25,8 +25,8 @@ from cutter.projections.batch_summary import BatchLine, ShownBatch, by_need, sho
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings
 from cutter.storage import batch_views, runs
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import records
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow

@@ -18,7 +18,7 @@ from cutter.domain.next_step import Needs
 from cutter.errors import CutterError
 from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
-from cutter.storage.pools import Connection
+from cutter.storage.records import Connection
 from cutter.storage.runs import STILL
 from starter.operator.run_status import RunLine
 

@@ -12,8 +12,7 @@ from cutter.catalogue import Sovereign
 from cutter.domain import lanes
 from cutter.domain.next_step import Needs, StepFacts, next_step
 from cutter.domain.timestamps import utc
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
 from cutter.storage.runs import BLOCKED_WORKERS, LANES, SHOW_WORKERS
 from starter.operator.newer_version import newer_versions
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from cutter.projections.shown_law import PinnedLaw
 from cutter.request_view.builder import build_view
 from cutter.settings import Settings
 from cutter.storage.law_in_force import LAW, TERMS
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import records
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, records
 from cutter.storage.request_transaction import SEALED, STORED
 from cutter.types import Json
 

@@ -9,8 +9,7 @@ from cutter.batch import ways
 from cutter.domain.timestamps import utc
 from cutter.settings import Settings
 from cutter.storage import batch_views
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Connection, Rows, records, values
 from starter.operator import rejections
 from starter.operator.batch_status import age_text
 

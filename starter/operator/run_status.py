@@ -22,8 +22,7 @@ from cutter.projections.run_view import ShownRefusal, ShownRun, run_view
 from cutter.settings import Settings
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
 from cutter.storage.runs import BlockedWorker
 from starter.operator import rejections
 from starter.operator.newer_version import newer_versions
