@@ -39,7 +39,6 @@ from activities.worker.shutdown import running
 from activities.worker.signing_key import signer_of
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
 from cutter import __version__, gpg, limits, settings
-from cutter.build import build_id
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
 from cutter.errors import CutterError, Refused
@@ -48,6 +47,7 @@ from cutter.preflight.checks import OF_WORKER
 from cutter.stack import key_homes
 from cutter.stack.workers import ready_file, waiting_file
 from cutter.storage.pools import check_direct, open_pool
+from cutter.versions import build_id
 from temporal import names, telemetry
 from temporal.client import connect
 from temporal.preflight import preflight

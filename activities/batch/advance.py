@@ -31,13 +31,13 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
 from cutter.messages import BatchHalted, BatchInput, BatchStart, BatchStep, HaltInput, SteerInput
-from cutter.registration import Registration, mint_run_id
 from cutter.storage import batch_views, policies
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import single, translated
 from cutter.storage.records import Connection, Rows, query, records, values
 from cutter.storage.records import answer as value_of
 from cutter.storage.run_evidence import sidecar_now
+from cutter.storage.runs import Registration, mint_run_id
 from cutter.types import Json
 
 log = structlog.get_logger()

@@ -20,10 +20,10 @@ from cutter.domain import ids
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict
 from cutter.messages import NOT_SO, BeginInput, Caps, FinishInput, RunFinished, RunView
-from cutter.registration import Registration, caps_of, mint_run_id
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import translated
 from cutter.storage.run_evidence import sidecar_now
+from cutter.storage.runs import Registration, caps_of, mint_run_id
 
 
 def begin_run(deps: Deps, input: BeginInput) -> RunView:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from cutter import limits
-from cutter.build import build_id
 from cutter.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.errors import Unavailable
 from cutter.settings import DESK_SETTINGS, NOTIFICATION_SETTINGS, PREFIX, Settings
 from cutter.stack import key_homes, records, supervisor
 from cutter.stack.processes import last_line, spawn, until
 from cutter.stack.records import Service
+from cutter.versions import build_id
 
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "USER", "LOGNAME")
 PASSED_PREFIXES = (PREFIX, "TEMPORAL_", "AWS_", "OTEL_")

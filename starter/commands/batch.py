@@ -20,11 +20,11 @@ from cutter.errors import InvalidInput, Refused
 from cutter.messages import Mode
 from cutter.projections import batch_queue_file
 from cutter.projections.run_view import law_already
-from cutter.registration import caps_of
 from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import session
+from cutter.storage.runs import caps_of
 from starter.commands.options import WATCH, RunMode, Wait
 from starter.console.terminal import AsJson, Listing, show
 from starter.operator import batch_check

@@ -19,11 +19,11 @@ from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.messages import BatchResult
 from cutter.projections import batch_queue_file
 from cutter.projections.batch_summary import ShownBatch
-from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import session
+from cutter.storage.runs import caps_of
 from cutter.types import Json
 from starter.approver import signing_session
 from starter.approver.signing_desk import Signing

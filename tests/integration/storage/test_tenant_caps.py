@@ -16,10 +16,10 @@ from cutter.catalogue import WorkerRole
 from cutter.errors import Refused
 from cutter.evidence import audit
 from cutter.messages import SteerInput
-from cutter.registration import mint_run_id
 from cutter.storage import batch_views
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
+from cutter.storage.runs import mint_run_id
 from cutter.types import Json
 from starter import cli
 from starter.commands.audit import exported
