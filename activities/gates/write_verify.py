@@ -25,7 +25,7 @@ from cutter.marking import MarkRefusal
 from cutter.messages import GateInput, GateOutcome
 from cutter.openpgp import Outcome
 from cutter.storage.gate_transaction import OpenGate
-from cutter.storage.law_in_force import LAW
+from cutter.storage.law_texts import LAW
 from cutter.storage.records import query, records, the_row
 from cutter.types import Json
 

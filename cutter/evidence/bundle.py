@@ -28,8 +28,7 @@ from cutter.law.export_record import region_of
 from cutter.projections import costs
 from cutter.storage import enacted_law
 from cutter.storage.approval_facts import document_of
-from cutter.storage.law_export import export_of_version
-from cutter.storage.law_in_force import CONTINUED, ENACTED, LAW
+from cutter.storage.law_texts import CONTINUED, ENACTED, LAW, export_of_version
 from cutter.storage.records import Connection
 from cutter.types import Json
 

@@ -22,7 +22,7 @@ from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.request_view.view import Check, SealedGate, StoredUnit
 from cutter.storage import policies
 from cutter.storage.gate_transaction import NotOpened
-from cutter.storage.law_in_force import LAW_TEXT, TERMS, Terms
+from cutter.storage.law_texts import LAW_TEXT, TERMS, Terms
 from cutter.storage.records import Connection, parsed, records, the_row
 from cutter.storage.run_evidence import Snapshot
 from cutter.types import Json

@@ -28,7 +28,7 @@ from cutter.request_view.markdown import markdown
 from cutter.request_view.record import view_digest
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings
-from cutter.storage.law_in_force import LAW_TEXT, TERMS
+from cutter.storage.law_texts import LAW_TEXT, TERMS
 from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values

@@ -10,7 +10,7 @@ from cutter.marking.law_title import law_title
 from cutter.projections.shown_law import PinnedLaw
 from cutter.request_view.builder import build_view
 from cutter.settings import Settings
-from cutter.storage.law_in_force import LAW, TERMS
+from cutter.storage.law_texts import LAW, TERMS
 from cutter.storage.pools import session
 from cutter.storage.records import Connection, records
 from cutter.storage.request_transaction import SEALED, STORED

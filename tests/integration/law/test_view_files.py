@@ -92,7 +92,7 @@ def test_a_server_without_the_role_of_the_readers_is_refused_with_the_command(
     """An upgrade of a server that has no such role yet."""
     role = "  cutter_reader_of_tomorrow:\n    SELECT:\n      - *law\n"
     more = roles.grants_text().replace("  cutter_api:\n", f"{role}  cutter_api:\n")
-    monkeypatch.setattr(roles, "text", lambda: more)
+    monkeypatch.setattr(roles, "grants_text", lambda: more)
     roles.declared_grants.cache_clear()
     try:
         with (

@@ -1,17 +1,80 @@
-"""IO: the export of a version of a law, put together from its stored units and its registered source, and proven."""
+"""IO: the law that a run changes with the terms of the change, and the proven export of a version of a law."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from uuid import UUID
 
 from cutter import marking
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput
 from cutter.law.export_record import LawExport, Piece, assembled, export_of, jurisdiction_of
 from cutter.law.law_text import LawVersion
+from cutter.marking.revision import Base, UnitInForce, UnitTextInForce
 from cutter.storage import enacted_law
-from cutter.storage.records import Connection
+from cutter.storage.records import Connection, records
+
+LAW = records("law_in_force", UnitInForce)
+"""Takes `run_id`; the units of the run's base in document order, none for a first cut."""
+
+LAW_TEXT = records("law_text_in_force", UnitTextInForce)
+"""The same with the text of each unit, which a request compares by word."""
+
+ENACTED = records("law_enacted", UnitInForce)
+"""Takes `run_id`; the units of the law that the run enacted, in document order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continued:
+    """A created unit, and the repealed one whose text it continues."""
+
+    address: str
+    continues: str
+
+
+CONTINUED = records("units_continued", Continued)
+"""Takes `run_id`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a run changes, from which day (None: the day of enactment), and why (None: a new text)."""
+
+    operation_kind: str
+    base_source_version_id: UUID | None
+    base_receipt_hash: str | None
+    base_title: str | None
+    effective_from: date | None
+    change_reason: str | None
+    registered_by: str | None
+    registered_at: datetime | None
+
+    @property
+    def registration(self) -> str | None:
+        """Who registered the text, and on which day (`by anna on 2026-11-23`). None before the text is pinned."""
+        if self.registered_by is None or self.registered_at is None:
+            return None
+        return f"by {self.registered_by} on {self.registered_at.astimezone(UTC):%Y-%m-%d}"
+
+    def base(self, units: Sequence[UnitInForce]) -> Base | None:
+        """The law in force with its units; None for a first cut."""
+        if self.base_source_version_id is None or self.base_receipt_hash is None:
+            return None
+        return Base(
+            operation_kind=self.operation_kind, source_version_id=str(self.base_source_version_id),
+            receipt_hash=self.base_receipt_hash, units=tuple(units), title=self.base_title,
+        )  # fmt: skip
+
+    @property
+    def day(self) -> str | None:
+        """The effective day as people read it."""
+        return self.effective_from.isoformat() if self.effective_from else None
+
+
+TERMS = records("terms_of_run", Terms)
+"""Takes `run_id`."""
 
 
 def export_of_version(
