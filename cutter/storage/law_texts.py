@@ -10,7 +10,7 @@ from uuid import UUID
 from cutter import marking
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput
-from cutter.law.export_record import LawExport, Piece, assembled, export_of, jurisdiction_of
+from cutter.law.export_record import LawExport, LeftOut, export_of, jurisdiction_of, left_out
 from cutter.law.law_text import LawVersion
 from cutter.marking.revision import Base, UnitInForce, UnitTextInForce
 from cutter.storage import enacted_law
@@ -89,7 +89,7 @@ def export_of_version(
     text = enacted_law.text_of(connection, version, recorded=recorded)
     asked = {"document": version.document, "version": version.version}
     source = enacted_law.SOURCE.one(connection, asked)
-    pieces: tuple[Piece, ...] = ()
+    rest: tuple[LeftOut, ...] = ()
     if text.units:
         # The part of the source that was cut: nearly always all of it, else what its profile says again.
         region = source.content
@@ -103,10 +103,10 @@ def export_of_version(
                     "that was cut; keep the database and report this"
                 )
             region = region[made.region_start : made.region_end]
-        pieces = assembled(region, text.units, version.region_sha256)
+        rest = left_out(region, text.units, version.region_sha256)
     try:
         profile = marking.parse_profile(source.profile_body.encode())
         named = jurisdiction_of(source.content, country=profile.country, language=profile.language)
     except InvalidInput:  # A profile of an earlier version of cutter may no longer be readable.
         named = jurisdiction_of(source.content, country=None, language=None)
-    return export_of(text, pieces, known, country=country or named.country, language=language or named.language)
+    return export_of(text, rest, known, country=country or named.country, language=language or named.language)

@@ -16,7 +16,7 @@ from rdflib import RDF, Graph, Literal, Namespace, URIRef
 
 from cutter.domain.digests import sha256_hex
 from cutter.law import akoma_ntoso, export_check, export_forms
-from cutter.law.export_record import LawExport, assembled, export_of, jurisdiction_of, region_of
+from cutter.law.export_record import LawExport, export_of, jurisdiction_of, left_out, region_of
 from cutter.law.law_text import Unit
 from cutter.marking import build_plan, load_profile
 from tests.cases import export_readers
@@ -47,8 +47,8 @@ def _exported_once(file: str) -> tuple[bytes, LawExport]:
     )  # fmt: skip
     profile = load_profile(law.profile)
     known = jurisdiction_of(data, country=profile.country, language=profile.language)
-    pieces = assembled(region, text.units, marking.region_sha)
-    return region, export_of(text, pieces, [text.version], country=known.country, language=known.language)
+    rest = left_out(region, text.units, marking.region_sha)
+    return region, export_of(text, rest, [text.version], country=known.country, language=known.language)
 
 
 def _unit(row: Any, order: int) -> Unit:
