@@ -31,23 +31,13 @@ from cutter.storage import runs as law
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
 from cutter.storage.records import Connection, Rows, records, values
+from cutter.storage.run_evidence import RegisteredText
 from cutter.types import Json
 
 PROFILE_FILES = (".yaml", ".yml")
 
 PREVIEW_PREFIX = "LAW"
 """The first segment of every address in a preview, which knows no document."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredText:
-    """The text of a document's newest version, and everything that decides how it is marked."""
-
-    data: bytes
-    profile_body: str
-    options: Json
-    docprefix: str
-    forbidden_ids: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

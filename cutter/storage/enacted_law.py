@@ -12,8 +12,8 @@ from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound
 from cutter.law.law_text import LawText, LawVersion, OutlineUnit, Signer, U, Unit, UnitTree, addresses_meant
 from cutter.storage.records import Connection, records
+from cutter.storage.run_evidence import RegisteredText
 from cutter.storage.runs import KNOWN, RUN_OF_DOCUMENT, alike, documents_near
-from cutter.types import Json
 
 NOT_ENACTED, NO_UNIT = "STOP_LAW_NOT_FOUND", "STOP_UNIT_NOT_FOUND"
 PRESENT = ("in_force", "repealed")
@@ -64,17 +64,6 @@ class Hit:
     rank: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """The registered text of a version, with what it is marked with."""
-
-    content: bytes
-    profile_body: str
-    marking_options: Json
-    address_prefix: str
-    forbidden_ids: list[str]
-
-
 NEWEST = datetime.max.replace(tzinfo=UTC)
 """The moment that asks for everything that is recorded."""
 
@@ -84,7 +73,7 @@ UNITS = records("law_units", Unit)
 OUTLINE = records("law_outline", OutlineUnit)
 PASSAGE = records("law_passage", Unit)
 SIGNERS = records("law_signers", Signer)
-SOURCE = records("law_source", Source)
+SOURCE = records("law_source", RegisteredText)
 UNIT_VERSIONS = records("unit_versions", UnitVersion)
 HITS = records("law_search", Hit)
 

@@ -92,11 +92,11 @@ def export_of_version(
     rest: tuple[LeftOut, ...] = ()
     if text.units:
         # The part of the source that was cut: nearly always all of it, else what its profile says again.
-        region = source.content
+        region = source.data
         if sha256_hex(region) != version.region_sha256:
-            options = marking.Options(**source.marking_options, forbidden_ids=tuple(source.forbidden_ids))
+            options = marking.Options(**source.options, forbidden_ids=tuple(source.forbidden_ids))
             profile = marking.parse_profile(source.profile_body.encode())
-            made = marking.mark(region, profile=profile, docprefix=source.address_prefix, options=options)
+            made = marking.mark(region, profile=profile, docprefix=source.docprefix, options=options)
             if isinstance(made, marking.MarkRefusal) or made.region_sha != version.region_sha256:
                 raise Conflict(
                     f"{version.document} version {version.version}: the registered source does not have the region "
@@ -106,7 +106,7 @@ def export_of_version(
         rest = left_out(region, text.units, version.region_sha256)
     try:
         profile = marking.parse_profile(source.profile_body.encode())
-        named = jurisdiction_of(source.content, country=profile.country, language=profile.language)
+        named = jurisdiction_of(source.data, country=profile.country, language=profile.language)
     except InvalidInput:  # A profile of an earlier version of cutter may no longer be readable.
-        named = jurisdiction_of(source.content, country=None, language=None)
+        named = jurisdiction_of(source.data, country=None, language=None)
     return export_of(text, rest, known, country=country or named.country, language=language or named.language)

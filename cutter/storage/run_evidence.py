@@ -21,6 +21,13 @@ class Snapshot:
     forbidden_ids: list[str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredText(Snapshot):
+    """A source version with the first segment of its addresses: everything that decides how it is marked."""
+
+    docprefix: str
+
+
 def _sidecar_of(answer: Json | None) -> RunSidecar | None:
     """The run from an answer of `fn_run_sidecar`. None if the run is unknown."""
     return None if answer is None else RunSidecar.of(answer)

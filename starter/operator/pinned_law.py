@@ -14,18 +14,11 @@ from cutter.storage.law_texts import LAW, TERMS
 from cutter.storage.pools import session
 from cutter.storage.records import Connection, records
 from cutter.storage.request_transaction import SEALED, STORED
-from cutter.types import Json
+from cutter.storage.run_evidence import RegisteredText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PinnedText:
-    """The bytes of a run's source version, and everything that decides how they are marked."""
-
-    data: bytes
-    profile_body: str
-    options: Json
-    docprefix: str
-    forbidden_ids: list[str]
+class PinnedText(RegisteredText):
     source_version_id: str
 
 
