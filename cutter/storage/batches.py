@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -25,19 +25,12 @@ from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Document:
+class _Document(Known):
     """The registered facts about a document. Its profile and version are None if it has no text."""
 
     document_id: str
-    docprefix: str
-    tenant: str
-    profile: str | None
-    open_run: str | None
-    enacted_run: str | None
-    failed_run: str | None
     version_id: UUID | None
     profile_sha256: str | None
-    scope: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +114,11 @@ def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict
         profile.profile_sha256: parse_profile(profile.profile_body.encode()).scope for profile in profiles
     }
     return {
-        row.document_id: Known(
-            docprefix=row.docprefix, tenant=row.tenant, profile=str(row.profile), open_run=row.open_run,
-            enacted_run=row.enacted_run, failed_run=row.failed_run,
-            scope=scopes.get(row.profile_sha256) and (row.scope or scopes[row.profile_sha256]),
+        row.document_id: replace(
+            row, scope=scopes.get(row.profile_sha256) and (row.scope or scopes[row.profile_sha256])
         )
         for row in rows
-    }  # fmt: skip
+    }
 
 
 def admit(connection: Connection, data: bytes, options: Options) -> Admission:
