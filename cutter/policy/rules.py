@@ -279,7 +279,10 @@ def permit(policy: EffectPolicy | InvalidPolicy, actions: Sequence[ProposedActio
 
 
 def by_time(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tuple[tuple[Window | None, Decision], ...]:
-    """The decisions about the action, each with its part of the day, or None if it holds at every time."""
+    """The decisions about the action, each with its part of the day, or None if it holds at every time.
+
+    Only rules with a window depend on the time.
+    """
     windows = [rule.window for rule in policy.rules if rule.window] if isinstance(policy, EffectPolicy) else []
     midnight = action.at.astimezone(UTC).replace(hour=0, minute=0)
     decisions = [

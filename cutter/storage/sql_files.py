@@ -48,9 +48,10 @@ class Statement:
 
 
 def statements(sql: str) -> Iterator[Statement]:
-    """The statements of a file in order, without the comments before them.
+    """The statements of a file in order, without the comments before them. Raises ValueError if the last one is open.
 
-    Raises ValueError if the last one is open.
+    The body of a function must be quoted or a single `return` expression, because a semicolon inside
+    `begin atomic … end` would end the statement.
     """
     start: int | None = None
     for token in TOKEN.finditer(sql):
