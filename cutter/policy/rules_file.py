@@ -80,6 +80,18 @@ def _rule(node: Node) -> Rule:
         if named not in tuple(Tier):
             raise Wrong(given.node("verdict").line, f"there is no such tier: choose one of {', '.join(Tier)}")
         tier = Tier(named)
+    candidates, window = None, None
+    if given.has("candidates"):
+        least, _, most = given.text("candidates", _SPAN, "such as 1..500, ..500 or 501..").partition("..")
+        candidates = Span(least=int(least) if least else None, most=int(most) if most else None)
+        if not (least or most) or (least and most and int(least) > int(most)):
+            given.fail("candidates", "must match some numbers and exclude some, such as 1..500")
+    if given.has("window"):
+        text = given.text("window", _WINDOW, "times of the day in UTC: 22:00-06:00")
+        start, end = (int(time[:2]) * 60 + int(time[3:]) for time in text.split("-"))
+        if start == end:
+            given.fail("window", "must have two different times")
+        window = Window(start=start, end=end)
     rule = Rule(
         name=name,
         line=node.line,
@@ -91,8 +103,8 @@ def _rule(node: Node) -> Rule:
         document=_texts(given, "document", _DOCUMENT.fullmatch, "a document id, with `*` for any part"),
         tenant=_texts(given, "tenant", _NAME.fullmatch, "1 to 64 of A-Z a-z 0-9 . _ @ -"),
         mode=_one_of(given, "mode", ("live", "dryrun")),
-        candidates=_span(given),
-        window=_window(given),
+        candidates=candidates,
+        window=window,
     )
     _require_sense(rule)
     return rule
@@ -116,26 +128,6 @@ def _require_sense(rule: Rule) -> None:
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
-
-
-def _span(given: FieldReader) -> Span | None:
-    if not given.has("candidates"):
-        return None
-    start, _, end = given.text("candidates", _SPAN, "such as 1..500, ..500 or 501..").partition("..")
-    least, most = (int(part) if part else None for part in (start, end))
-    if (least is None and most is None) or (least is not None and most is not None and least > most):
-        given.fail("candidates", "must match some numbers and exclude some, such as 1..500")
-    return Span(least=least, most=most)
-
-
-def _window(given: FieldReader) -> Window | None:
-    if not given.has("window"):
-        return None
-    text = given.text("window", _WINDOW, "times of the day in UTC: 22:00-06:00")
-    start, end = (int(time[:2]) * 60 + int(time[3:]) for time in text.split("-"))
-    if start == end:
-        given.fail("window", "must have two different times")
-    return Window(start=start, end=end)
 
 
 def _one_of(given: FieldReader, name: str, known: Iterable[str]) -> tuple[str, ...]:
