@@ -12,12 +12,11 @@ from datetime import datetime
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.approvals import approver_store, schema
-from cutter.approvals.expectation import Expected, ReviewDecision
 from cutter.approvals.policy import ApproverPolicy, Tier
 from cutter.approvals.reader import ExpectedFor, check, check_authenticated
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement
-from cutter.approvals.verdict import ApprovalDocument, Verdict
+from cutter.approvals.verdict import ApprovalDocument, Expected, ReviewDecision, Verdict
 from cutter.approvals.verify import Authentication
 from cutter.batch import documents
 from cutter.catalogue import Role, Sovereign

@@ -25,7 +25,7 @@ from cutter.domain.run_record import DocumentRecord, RunSidecar
 from cutter.errors import Conflict, CutterError, PolicyDenied, Unavailable
 from cutter.kb.ids import document_id_rule
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
-from cutter.projections import phase_report, run_folder
+from cutter.projections import run_folder, state_file
 from cutter.projections.state_file import phase_reports
 from cutter.storage import policies
 from cutter.storage.gate_transaction import Sealed
@@ -93,7 +93,7 @@ def publish_report(deps: Deps, role: Role, sealed: Sealed) -> tuple[str, str]:
             recorded = SIDECAR.first(connection, {"run_id": run_id})
         return (_report_of(recorded, name) if recorded else None) or ("", "")
     context = permission.of_run(sealed.run, sealed.pins, sealed.receipt.sealed_at, name)
-    report = (sealed.kb_id, phase_report.render(sealed.run, sealed.receipt))
+    report = (sealed.kb_id, state_file.render_gate(sealed.run, sealed.receipt))
     sidecar = publish_now(deps, role, context, report, sealed.policy)
     return _report_of(sidecar, name) or (sealed.kb_id, "")
 
@@ -119,7 +119,7 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, Put], RunSi
                 data = entry.body.encode()
             else:
                 receipt = next(receipt for receipt in sidecar.receipts if receipt.gate == entry.subject)
-                data = phase_report.render(sidecar.run, receipt)
+                data = state_file.render_gate(sidecar.run, receipt)
             done = effects.put_free(deps, context, entry.kb_id, data, policy)
         except PolicyDenied as problem:
             log.warning("outbox.denied", run_id=run_id, kb_id=entry.kb_id, reason=str(problem))

@@ -266,11 +266,22 @@ class EscalateInput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StopSet:
-    """The stop latch is set. `state` is the run's state. `code` is `wrote` if leg A has written units, else empty."""
+class StateAnswer:
+    """The run's state after an activity. `code` is `not_so` if the activity changed nothing, because the database
+    disagrees with the claim.
+    """
 
     state: Name
     code: Text = ""
+
+    @property
+    def not_so(self) -> bool:
+        return self.code == NOT_SO
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopSet(StateAnswer):
+    """The stop latch is set. `code` is `wrote` if leg A has written units, else empty."""
 
     @property
     def wrote(self) -> bool:
@@ -295,16 +306,8 @@ class Resumed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestEnded:
-    """The run's state after its request has ended. `code` is `not_so` if the request has not expired yet."""
-
-    state: Name
-    code: Text = ""
-
-    @property
-    def not_so(self) -> bool:
-        """True when the database's clock says that the request is still open."""
-        return self.code == NOT_SO
+class RequestEnded(StateAnswer):
+    """A request has ended. `code` is `not_so` if it has not expired yet by the database's clock."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,36 +318,20 @@ class RefusalRecorded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Escalated:
-    """The run's state after a stop or failure, its stop-route report, and the command that continues the run.
-
-    `code` is `not_so` if the database disagrees with the claim, and `ended` if the run is over.
+class Escalated(StateAnswer):
+    """A stop or failure, its stop-route report, and the command that continues the run. `code` is `ended` if the run is
+    over.
     """
 
-    state: Name
-    code: Text = ""
     kb_doc_id: Text = ""
     next_command: Text = ""
 
-    @property
-    def not_so(self) -> bool:
-        """True if nothing was recorded, because the database has another state."""
-        return self.code == NOT_SO
-
 
 @dataclass(frozen=True, kw_only=True)
-class RunFinished:
-    """A run that writes nothing has ended with the outcome `code`. If `code` is `not_so`, the run has not ended and
-    `state` is its state.
-    """
+class RunFinished(StateAnswer):
+    """A run that writes nothing has ended with the outcome `code`. `not_so`: no attempt of a gate had that outcome."""
 
-    state: Name
     code: Text
-
-    @property
-    def not_so(self) -> bool:
-        """True when no attempt of a gate had that outcome."""
-        return self.code == NOT_SO
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from cutter.kb.sets import listing_sha256, set_names
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.messages import BatchInput, BatchResult
-from cutter.projections import batch_queue_file
+from cutter.projections import run_folder
 from cutter.settings import Settings
 from cutter.storage import batch_views, runs
 from cutter.storage.pools import session
@@ -219,7 +219,7 @@ def upload_pre_batched(settings: Settings, batch_id: str, beside: Path) -> dict[
 def read_queue(path: Path) -> bytes:
     """The bytes of the file that --queue names. Raises STOP_QUEUE_NOT_FOUND if it cannot be read."""
     try:
-        return batch_queue_file.read_queue(path)
+        return run_folder.read_queue(path)
     except OSError as problem:
         raise InvalidInput(f"--queue {path}: {problem.strerror or problem}", code="STOP_QUEUE_NOT_FOUND") from None
 
@@ -227,7 +227,7 @@ def read_queue(path: Path) -> bytes:
 def keep_queue(settings: Settings, batch_id: str, data: bytes) -> None:
     """Put the queue file into the batch's folder and into the knowledge base."""
     put(Store(settings.kb), documents.queue_id(batch_id), data)
-    batch_queue_file.keep_queue(settings.batches, batch_id, data)
+    run_folder.keep_queue(settings.batches, batch_id, data)
 
 
 def _signed_files(folder: Path) -> dict[str, bytes]:

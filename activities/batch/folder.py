@@ -16,8 +16,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.sets import set_names
-from cutter.projections import batch_folder_files as batch_folder
-from cutter.projections import batch_queue_file
+from cutter.projections import batch_folder, run_folder
 from cutter.storage.pools import translated
 
 log = structlog.get_logger()
@@ -31,20 +30,20 @@ def project_batch(deps: Deps, batch_id: str, view: BatchView | None = None) -> t
     with translated(), deps.pool(Role.READ).connection() as connection:
         contents, queue_sha256 = batch_folder.read_contents(connection, batch_id, view)
     queue = None
-    if not batch_queue_file.has_queue(batch_queue_file.find(settings.batches, batch_id), queue_sha256):
+    if not run_folder.has_queue(run_folder.find_batch(settings.batches, batch_id), queue_sha256):
         with suppress(CutterError):
             queue = deps.kb.get(queue_id(batch_id))
             if sha256_hex(queue) != queue_sha256:
                 queue = None
     folder = batch_folder.write(settings.batches, settings.runs, contents, queue=queue)
     _copy_approvals(deps, batch_id, folder)
-    return folder, batch_queue_file.has_queue(folder, queue_sha256)
+    return folder, run_folder.has_queue(folder, queue_sha256)
 
 
 def keep_up(deps: Deps, view: BatchView, *, news: bool) -> None:
     """Write the folder of a running batch if it differs from the view, but not at every change."""
     batch_id = view.batch_id
-    folder = batch_queue_file.find(deps.settings.batches, batch_id)
+    folder = run_folder.find_batch(deps.settings.batches, batch_id)
     if batch_folder.is_behind(folder, view, news=news):
         follow_batch(deps, batch_id, view)
 

@@ -22,7 +22,7 @@ from cutter.evidence.bundle import Signed
 from cutter.gates import closeout as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
-from cutter.projections import phase_report, run_folder
+from cutter.projections import run_folder, state_file
 from cutter.storage import policies
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
@@ -96,7 +96,9 @@ class _Fetched:
         """The run's documents as the database lists them now. Raises Unavailable while a stored document differs from
         its record.
         """
-        rendered = {receipt.gate: sha256_hex(phase_report.render(sidecar.run, receipt)) for receipt in sidecar.receipts}
+        rendered = {
+            receipt.gate: sha256_hex(state_file.render_gate(sidecar.run, receipt)) for receipt in sidecar.receipts
+        }
         documents = tuple(
             gate.KbDocument(
                 kb_id=document.kb_id, kind=document.kind, subject=document.subject, recorded_sha256=document.sha256,

@@ -21,8 +21,7 @@ from cutter.kb import folder as kb_folder
 from cutter.marking import Marking
 from cutter.marking.revision import OPERATIONS
 from cutter.request_view.builder import build_view
-from cutter.request_view.markdown import markdown
-from cutter.request_view.record import view_digest
+from cutter.request_view.forms import markdown, view_digest
 from cutter.request_view.view import RequestView
 from cutter.storage.request_transaction import Asked
 

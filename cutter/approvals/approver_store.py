@@ -21,9 +21,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from cutter import gpg, limits
-from cutter.approvals.epoch_transition import refuse_succession
 from cutter.approvals.policy import ALL_GATES, DEFAULT_THRESHOLDS, Approver, ApproverPolicy, GateRule, Signing, Tier
-from cutter.approvals.policy_file import parse_policy, render_policy
+from cutter.approvals.policy_file import parse_policy, refuse_succession, render_policy
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
 from cutter.gpg import Gpg, find_binary

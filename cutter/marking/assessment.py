@@ -5,13 +5,15 @@ accepted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from cutter.limits import RED_FINDINGS_OF_A_KIND
 from cutter.marking.headings import Headings
 from cutter.marking.hierarchy import Node, Shape
+from cutter.marking.lines import Lines
 from cutter.marking.nesting import (
+    kinds_that_differ,
     mixed_kinds,
     names_of_the_heading_above,
     nesting_findings,
@@ -54,9 +56,19 @@ def structure_findings(
         *numbering_findings(nodes, profile, lines, explained),
         *uncut,
         *mixed_forms(nodes, pieces),
+        *kinds_that_differ(nodes, [unit.section_type for unit in pieces.candidates], profile, lines),
+        *doubts_of_the_suggestion(profile, nodes, lines),
         *giant_units(nodes, pieces),
         *text_outside(pieces),
     ]
+
+
+def doubts_of_the_suggestion(profile: Profile, nodes: list[Node], lines: Lines) -> Iterator[Finding]:
+    """What the suggestion of the profile doubted, so that each command and the request repeat it."""
+    line = lines.number(nodes[0].heading.index)
+    for doubt in profile.doubts:
+        yield finding(code="suggestion_doubted", line=line, severity="amber",
+                      text=f"the suggestion of the profile doubts its cut: {doubt}")  # fmt: skip
 
 
 def in_order(findings: Iterable[Finding], docprefix: str) -> tuple[Finding, ...]:

@@ -253,7 +253,7 @@ def _merge_titles(headings: list[Heading], lines: Lines, profile: Profile) -> li
     while position < len(headings):
         heading = headings[position]
         following = headings[position + 1] if position + 1 < len(headings) else None
-        if profile.merge_titles and following is not None and _belongs(headings, position, lines):
+        if profile.merge_titles and following is not None and _belongs(headings, position, lines, profile):
             heading.title = f"{heading.title} {following.title}"
             heading.last = following.index
             heading.depth = min(heading.depth, following.depth)
@@ -270,11 +270,13 @@ def _merge_titles(headings: list[Heading], lines: Lines, profile: Profile) -> li
     return merged
 
 
-def _belongs(headings: list[Heading], position: int, lines: Lines) -> bool:
+def _belongs(headings: list[Heading], position: int, lines: Lines, profile: Profile) -> bool:
     """A bare number takes the following heading as its name, if that has no number, nothing is in between, and it is
-    not deeper or alone of its kind there. Two such headings are parts.
+    not deeper or alone of its kind there. Two such headings are parts. A deeper name must hold a heading too, except
+    that of an article in a profile whose words give the kinds.
     """
     heading, following = headings[position], headings[position + 1]
+    holds = not (profile.words_give_kinds and heading.level is not None and heading.level.section_type == "article")
     return (
         heading.level is not None
         and heading.bare
@@ -282,14 +284,16 @@ def _belongs(headings: list[Heading], position: int, lines: Lines) -> bool:
         and following.level is None
         and following.number is None
         and all(map(lines.is_blank, range(heading.index + 1, following.index)))
-        and (following.depth <= heading.depth or _is_alone(headings, position))
+        and (following.depth <= heading.depth or _is_alone(headings, position, holds=holds))
     )
 
 
-def _is_alone(headings: list[Heading], position: int) -> bool:
-    """True when the heading after a number has no sibling and something below it, before the number's part ends."""
+def _is_alone(headings: list[Heading], position: int, *, holds: bool) -> bool:
+    """True when the heading after a number has no sibling, and something below it if `holds`, before the number's part
+    ends.
+    """
     heading, name = headings[position], headings[position + 1]
-    below = False
+    below = not holds
     for other in headings[position + 2 :]:
         if other.form == "atx" and other.depth <= heading.depth:
             break

@@ -16,6 +16,7 @@ from cutter.marking.lines import Lines
 from cutter.marking.profile import Nesting, Profile
 from cutter.marking.recognise import PLAIN_DEPTH, Heading
 from cutter.marking.segments import number_segment, title_segment
+from cutter.marking.vocabulary import segment_of_word
 
 _Key = TypeVar("_Key")
 Parents = list[int | None]
@@ -80,7 +81,10 @@ def build_tree(headings: list[Heading], shape: Shape, nesting: Nesting, docprefi
 
 def segment_of(heading: Heading) -> str:
     """The last segment of a heading's address, before any `~n`."""
-    word = heading.level.segment if heading.level else ""
+    if heading.level is not None:
+        word = heading.level.segment
+    else:
+        word = segment_of_word(heading.word) if heading.kind and heading.word else ""
     if heading.number is not None:
         return number_segment(word, heading.number.text)
     if heading.level is not None and word:

@@ -18,6 +18,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.limits import PROFILE_BYTES_MAX, PROFILE_LEVELS_MAX, PROFILES_KEPT
 from cutter.marking.numbers import STYLES
+from cutter.marking.vocabulary import KINDS
 from cutter.plain_yaml import FieldReader, Items, Node, Scalar, Wrong
 
 Form = Literal["atx", "bold", "plain"]
@@ -64,6 +65,7 @@ class Level:
     name: str
     segment: str
     section_type: str
+    kind: str | None = None
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     marker: tuple[str, str] | None = None
@@ -101,6 +103,7 @@ class Profile:
     owner: str
     levels: tuple[Level, ...]
     depths: tuple[str, ...]
+    doubts: tuple[str, ...]
     other_headings_are_units: bool
     flat: bool
     merge_titles: bool
@@ -124,6 +127,11 @@ class Profile:
     def level_names(self) -> tuple[str, ...]:
         return tuple(level.name for level in self.levels)
 
+    @property
+    def words_give_kinds(self) -> bool:
+        """Whether the word of a heading that no level knows gives its section_type. Else its number of `#` does."""
+        return not self.depths
+
     def depth_section_type(self, depth: int) -> str:
         """section_type of a heading that no level knows, by its number of `#`."""
         return self.depths[min(depth, len(self.depths)) - 1]
@@ -136,11 +144,11 @@ _SEGMENT = re.compile(r"[A-Z][A-Z0-9-]{0,23}")
 _COUNTRY, _LANGUAGE = re.compile(r"[a-z]{2}"), re.compile(r"[a-z]{3}")
 PROFILE_KEYS = (
     "schema", "id", "about", "country", "language", "unit_kind", "publication_type", "owner", "forms", "depths",
-    "other_headings", "hierarchy", "merge_titles", "duplicates", "empty", "sentinels", "contents", "tail",
+    "doubts", "other_headings", "hierarchy", "merge_titles", "duplicates", "empty", "sentinels", "contents", "tail",
     "either_way", "deepest", "nesting", "status", "levels",
 )  # fmt: skip
 LEVEL_KEYS = (
-    "name", "segment", "section_type", "words", "phrases", "marker", "alone", "numbers", "number", "forms",
+    "name", "segment", "kind", "section_type", "words", "phrases", "marker", "alone", "numbers", "number", "forms",
     "numbering", "title", "only_before", "within",
 )  # fmt: skip
 
@@ -176,7 +184,8 @@ def _profile(root: _Fields, data: bytes) -> Profile:
         publication_type=root.name("publication_type") if root.has("publication_type") else None,
         owner=root.name("owner"),
         levels=levels,
-        depths=root.choices("depths", SECTION_TYPES),
+        depths=root.choices("depths", SECTION_TYPES, default=()),
+        doubts=root.texts("doubts"),
         other_headings_are_units=root.choice("other_headings", ("unit", "group"), default="unit") == "unit",
         flat=root.choice("hierarchy", ("nested", "flat"), default="nested") == "flat",
         merge_titles=root.flag("merge_titles"),
@@ -193,11 +202,13 @@ def _profile(root: _Fields, data: bytes) -> Profile:
 
 
 def _level(fields: _Fields, forms: tuple[Form, ...]) -> Level:
+    kind = fields.choice("kind", tuple(KINDS)) if fields.has("kind") else None
     number = fields.choice("number", ("required", "optional", "either_side"), default="required")
     return Level(
         name=fields.name("name"),
         segment=fields.matching("segment", _SEGMENT, "A-Z, 0-9 and '-', at most 24") if fields.has("segment") else "",
-        section_type=fields.choice("section_type", SECTION_TYPES),
+        section_type=fields.choice("section_type", SECTION_TYPES, default=KINDS[kind] if kind else None),
+        kind=kind,
         words=fields.texts("words"),
         phrases=fields.texts("phrases"),
         marker=_marker(fields),

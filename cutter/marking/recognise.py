@@ -17,6 +17,7 @@ from cutter.marking.numbers import Number
 from cutter.marking.profile import Form, Level, Profile
 from cutter.marking.result import Finding, finding
 from cutter.marking.titles import plain_title, visible, with_plain_blanks, without_closing_hashes
+from cutter.marking.vocabulary import designation
 
 _BOLD = re.compile(r"[ \u00a0]{0,3}(?:\*\*|__)[ \u00a0]*(?=\S)")
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(?=\S)")
@@ -51,6 +52,8 @@ class Heading:
     status: str = ""
     word: str = ""
     """The level's word as this heading writes it, in lower case."""
+    kind: str = ""
+    """What its word says it is, if no level knows the heading and the profile leaves kinds to words."""
     last: int = 0
     """Index of the last line that the heading takes (its title may be on a later one)."""
     title_below: int | None = None
@@ -144,6 +147,7 @@ class _Reading:
     readers: tuple[_Reader, ...]
     starts: re.Pattern[str] | None
     markers: tuple[tuple[str, str], ...]
+    words_give_kinds: bool
     likely: dict[tuple[str, Form], tuple[_Reader, ...]] = field(default_factory=dict)
 
     def readers_of(self, text: str, form: Form) -> tuple[_Reader, ...]:
@@ -158,7 +162,8 @@ class _Reading:
 
 def find_headings(lines: Lines, profile: Profile) -> tuple[list[Heading], list[Finding]]:
     """All lines that are or may be headings, in order, and findings about bare `##` lines."""
-    reading = _Reading(_readers(profile), _line_starts(profile), profile.status.markers if profile.status else ())
+    markers = profile.status.markers if profile.status else ()
+    reading = _Reading(_readers(profile), _line_starts(profile), markers, profile.words_give_kinds)
     headings: list[Heading] = []
     findings: list[Finding] = []
     for index, line in enumerate(lines.lines):
@@ -199,6 +204,12 @@ def _atx_heading(index: int, content: bytes, depth: int, reading: _Reading) -> H
         return heading
     unlisted = LISTED.sub("", heading.title, count=1)
     if unlisted != heading.title and _read_level(heading, unlisted, reading, "atx"):
+        return heading
+    known = designation(heading.title) if reading.words_give_kinds else None
+    if known is not None:
+        heading.kind, heading.word = known.kind, known.word
+        heading.number = numbers.parse(known.number) if known.number else None
+        heading.bare = bool(known.number) and not heading.title[known.end :].strip(" .:–—-")
         return heading
     match = _OTHER_NUMBER.match(heading.title)
     if match is not None:

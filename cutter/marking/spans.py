@@ -9,6 +9,7 @@ from operator import attrgetter
 from cutter.marking.headings import Block, Headings, Row
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import BLANK_BYTES, Lines
+from cutter.marking.nesting import section_types
 from cutter.marking.profile import Profile
 from cutter.marking.result import Candidate, Exclusion, NonContent
 from cutter.marking.titles import cut_title
@@ -51,11 +52,11 @@ def lay_out(lines: Lines, headings: Headings, nodes: list[Node], profile: Profil
         borders[block.begin] = block
         borders.setdefault(block.end, None)
     begins = sorted(begin for begin in borders if begin < len(lines.lines))
-    waiting = iter(nodes)
+    waiting = zip(nodes, section_types(nodes, profile), strict=True)
     for begin, end in zip(begins, [*begins[1:], len(lines.lines)], strict=True):
         border = borders[begin]
         if isinstance(border, Row) and border.kind == "unit":
-            _unit(pieces, next(waiting), nodes, begin, end, profile)
+            _unit(pieces, *next(waiting), nodes, begin, end, profile)
         else:
             _not_a_unit(pieces, border, begin, end)
     return pieces
@@ -106,15 +107,17 @@ def _exclude(pieces: Pieces, begin: int, end: int, reason: str, basis: str) -> N
         _blank(pieces, stop, outer_end, end - 1)
 
 
-def _unit(pieces: Pieces, node: Node, nodes: list[Node], begin: int, end: int, profile: Profile) -> None:
-    heading, level = node.heading, node.heading.level
+def _unit(
+    pieces: Pieces, node: Node, section_type: str, nodes: list[Node], begin: int, end: int, profile: Profile
+) -> None:
+    heading = node.heading
     start, stop, _ = _trimmed(pieces, begin, end)
     pieces.candidates.append(
         Candidate(
             address=node.address,
             parent_address=None if node.parent is None else nodes[node.parent].address,
             unit_kind=profile.unit_kind,
-            section_type=level.section_type if level else profile.depth_section_type(heading.depth),
+            section_type=section_type,
             publication_type=profile.publication_type,
             owner=profile.owner,
             title=cut_title(heading.title),

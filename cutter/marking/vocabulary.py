@@ -7,9 +7,11 @@ also finds a word that is missing here if its numbers count up.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 
+from cutter.marking import numbers
 from cutter.marking.segments import ascii_upper
 
 
@@ -37,6 +39,9 @@ ROLES = {
 }
 """Roles from the outermost to the innermost as most laws have them; a text's own levels of `#` count before."""
 
+KINDS = {name: role.section_type for name, role in ROLES.items()} | {"paragraph": "paragraph", "point": "paragraph"}
+"""What a level of a profile can be in the language of laws, and the section_type of its units."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Words:
@@ -54,7 +59,8 @@ class _Words:
 
 _TABLE = (
     _Words("annex", "annex", "Annex, Annexe, Anexo, Anexa, Allegato, Anlage, Anhang, Bijlage, Schedule, Appendix, "
-           "Phụ lục, Příloha, Príloha, Załącznik, Додаток, Приложение, Παράρτημα"),
+           "Phụ lục, Phu luc, Vedlegg, Sceideal, Lampiran, Příloha, Príloha, Załącznik, "
+           "Додаток, Приложение, Παράρτημα"),
     _Words("annex", "annex", "melléklet, priedas, pielikums", after=True),
     _Words("", "annex", "Annexos, Lisa, Bilag, Bilaga, Liite"),
     _Words("part", "", "Parts, Kısım, ภาค, الباب"),
@@ -164,3 +170,123 @@ def segment_of_word(word: str) -> str:
         return SIGN_SEGMENT
     segment = ascii_upper(word.lower().translate(_ROMANISED)).strip("-")[:_SEGMENT_CHARACTERS].strip("-")
     return segment if segment and segment[0].isalpha() else "LEVEL"
+
+
+def without_accents(text: str) -> str:
+    """A word as capitals often have it: `ΠΑΡΑΡΤΗΜΑ`, `TITULO`."""
+    return "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
+
+
+_KIND_ROLES = {"annex": "annex", "part": "part", "book": "book", "title": "title", "chapter": "chapter",
+               "section": "section", "division": "part", "article": "article"}  # fmt: skip
+_ONLY_KINDS = {"kapittel": "chapter", "chuong": "chapter", "dieu": "article", "muc": "section", "avdeling": "part"}
+"""Words of headings that give a kind but no level: other spellings of words of the table."""
+_KIND_OF = (
+    {word.casefold(): _KIND_ROLES[row.kind] for row in _TABLE if row.kind for word in row.words.split(", ")}
+    | {word: role.name for word, role in _ROLE_OF.items()}
+    | _ONLY_KINDS
+)
+_KIND_OF |= {without_accents(word): name for word, name in _KIND_OF.items()}
+_AFTER = {word.casefold() for row in _TABLE if row.after for word in row.words.split(", ")} | {"kapittel", "kap."}
+_GROUPS = {word for word, name in _KIND_OF.items() if name not in ("article", "annex")}
+_MORE_ORDINALS = (
+    "segon", "segona", "tercer", "tercera", "quart", "quarta", "cinquè", "sisè", "setè", "vuitè", "novè", "desè",
+    "první", "druhá", "třetí", "čtvrtá", "pátá", "šestá", "sedmá", "osmá", "devátá", "desátá",
+    "prvá", "tretia", "štvrtá", "piata", "šiesta", "siedma", "ôsma", "deviata", "desiata",
+    "primer", "prvý", "druhý", "tretí", "štvrtý", "pirma", "antra", "unic", "unică",
+    "πρώτο", "δεύτερο", "τρίτο", "τέταρτο", "πέμπτο", "έκτο",
+)  # fmt: skip
+"""Ordinal numbers that tell the kind of a heading. They are not compared."""
+_OPENS = r"[\"'„“”«»‘’\[ \u00a0]*(?:\([0-9]{1,6}\)[ ]*(?=§))?"
+_NUMBERS = numbers.pattern(("code", "dotted", "arabic", "roman", "ordinal", "letter", "lettered"))
+_ORDINAL_WORDS = {*numbers.ORDINALS, *_MORE_ORDINALS, *map(without_accents, _MORE_ORDINALS)}
+_ORDINAL = "(?:" + "|".join(map(re.escape, sorted(_ORDINAL_WORDS, key=len, reverse=True))) + ")"
+
+
+def _any(words: set[str]) -> str:
+    return "|".join(re.escape(word).replace(r"\ ", r"[ \u00a0]+") for word in sorted(words, key=len, reverse=True))
+
+
+_WORD_FIRST = re.compile(
+    rf"{_OPENS}(?P<word>{_any(set(_KIND_OF))})(?:\.?[ \u00a0]+|(?<=[§.])|(?=[0-9]))"
+    rf"(?:(?P<number>{_NUMBERS}{numbers.SPACED_LETTER}?)|{_ORDINAL}|(?-i:[Α-ΩА-Я]{{1,2}})['΄´ʹ’]?)(?!\w)",
+    re.IGNORECASE,
+)  # fmt: skip
+_NUMBER_FIRST = re.compile(
+    rf"{_OPENS}(?:(?P<number>{numbers.pattern(('arabic', 'roman'))}{numbers.INSERTED}?)\.?[ \u00a0]*(?P<word>"
+    rf"{_any(_AFTER)})|(?P<ordinal>{_ORDINAL})[ \u00a0]+(?P<group>{_any(_GROUPS)}))(?!\w)", re.IGNORECASE,
+)  # fmt: skip
+_SIGNED = re.compile(
+    rf"{_OPENS}[第제] ?(?P<number>[0-9]{{1,4}}|[{''.join(numbers.CJK_DIGITS)}]{{1,9}}) ?(?P<word>[{''.join(SIGNS)}])"
+)
+_ANNEX = re.compile(
+    rf"{_OPENS}(?:{_any({word for word, name in _KIND_OF.items() if name == 'annex'})})(?=$|[.:–—(-]| [(–—-])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Designation:
+    """What the beginning of a heading says of it: its word and kind, and its number, empty if it is not compared."""
+
+    kind: str
+    word: str
+    number: str
+    end: int
+
+
+def designation(title: str) -> Designation | None:
+    """The known word next to a number at the beginning of a heading, or the word of an annex."""
+    for expression in (_SIGNED, _WORD_FIRST, _NUMBER_FIRST):
+        if match := expression.match(title):
+            groups = match.groupdict()
+            word = " ".join((groups.get("word") or groups["group"]).casefold().split())
+            kind = SIGNS[word][0] if expression is _SIGNED else _KIND_OF[word]
+            number = groups["number"] or ""
+            return Designation(kind=kind or "part", word=word, number=" ".join(number.split()), end=match.end())
+    if match := _ANNEX.match(title):
+        return Designation(kind="annex", word="", number="", end=match.end())
+    return None
+
+
+def type_of_word(word: str) -> str:
+    """The section type of a word's units, also of a word that the suggestion finds only by its numbers."""
+    return KINDS[_KIND_OF.get(word.casefold(), "section")]
+
+
+def fitting_types(known: Designation) -> frozenset[str]:
+    """The section types that do not contradict a heading's word."""
+    if known.word.rstrip(".") in ("section", "sections", "sec"):
+        return frozenset({"section", "article"})  # the smallest part of an English act
+    if known.kind == "subsection":
+        return frozenset({"section", "paragraph", "article"})
+    return frozenset({KINDS[known.kind]})
+
+
+_OTHER_SEGMENTS = {
+    "SEC": "section", "HEN": "part", "SHO": "chapter", "PYEON": "part", "JANG": "chapter", "JEOL": "section",
+    "JO": "article", "LIVRO": "book", "SECAO": "section", "SUBSECAO": "subsection", "SUBTITLE": "subtitle",
+    "SUBCHAPTER": "subchapter", "SUBPART": "subpart", "DIVISION": "division", "SUBDIVISION": "subdivision",
+    "PARAGRAPH": "paragraph", "PARAGRAPHE": "paragraph", "KHOAN": "paragraph", "DIEM": "point",
+    "UNTERTITEL": "subtitle",
+}  # fmt: skip
+"""Segments of the shipped profiles that are no word of the table, or that mean less there."""
+_SEGMENT_KINDS = (
+    {segment_of_word(word): name for word, name in reversed(_KIND_OF.items())}
+    | {segment: kind or role for kind, role, segment in SIGNS.values() if segment}
+    | _OTHER_SEGMENTS
+)
+_SEGMENT_NUMBER = re.compile(
+    "(?:[0-9]|[IVXLCDM]+|[A-Z]|" + "|".join(sorted({ascii_upper(word) for word in numbers.ORDINALS})) + r")(?![A-Z])"
+    r"|[0-9]"
+)
+
+
+def kind_of_segment(segment: str) -> str | None:
+    """What the word of an address says that the unit is."""
+    return _SEGMENT_KINDS.get(segment)
+
+
+def begins_with_number(rest: str) -> bool:
+    """Whether a number follows the word of an address's segment."""
+    return _SEGMENT_NUMBER.match(rest) is not None

@@ -1,8 +1,8 @@
-"""Pure: the text of each message (seed 003 §7; spec 05 "Slack")."""
+"""IO: reads the new notifications from PostgreSQL, and writes the card of each (seed 003 §7; spec 05 "Slack")."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -10,11 +10,16 @@ from typing import Final
 
 from cutter import limits
 from cutter.approvals.policy import Tier
-from cutter.approvals.request import Changes
-from cutter.catalogue import Sovereign
+from cutter.approvals.request import Changes, parse_request
+from cutter.catalogue import GATES, Sovereign, stands_on
 from cutter.domain import ids
 from cutter.domain.next_step import StepFacts, next_step
-from cutter.notifications.card import Card, Enactment, Fact, Kind, Phase, Severity, one_line
+from cutter.errors import ProgrammingError
+from cutter.notifications.card import Card, Enactment, Fact, Kind, Phase, Severity, from_json, one_line
+from cutter.policy.command import write_of
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
+from cutter.storage.records import Connection, Rows, records, values
+from cutter.types import Refusal
 
 
 class Outcome(StrEnum):
@@ -144,11 +149,10 @@ def of_run(run: RunToTell) -> Card:
 
 _ENACTED: Final = {"first_cut": "enacted", "revision": "revised", "correction": "corrected", "repeal": "repealed"}
 
-_IN_FORCE: Final = {False: "This version is in force from", True: "No unit of the law is in force from"}
-
 
 def of_enactment(made: EnactmentToTell) -> Card:
     """The card of an enactment. It lacks the law's title, because a title is text of the law."""
+    subject = "No unit of the law" if made.operation == "repeal" else "This version"
     facts = {
         "Document": made.document, "Version": str(made.version), "Operation": made.operation,
         "In force from": made.effective_from.isoformat(), "Units": str(made.units), "Run": made.run_id,
@@ -157,7 +161,7 @@ def of_enactment(made: EnactmentToTell) -> Card:
         kind=Kind.ENACTED, phase=Phase.TOLD, severity=Severity.INFO, subject=made.subject, place=made.operation,
         run_id=made.run_id, document_id=made.document, mode=made.mode, enactment=made, facts=_pairs(facts),
         title=one_line(f"{made.document} was {_ENACTED[made.operation]}: version {made.version}"),
-        text=f"{_IN_FORCE[made.operation == 'repeal']} {made.effective_from}.",
+        text=f"{subject} is in force from {made.effective_from}.",
         commands=(f"cutter law show {made.document} --version {made.version}",),
     )  # fmt: skip
 
@@ -189,3 +193,96 @@ def test_card(channel: str, at: datetime) -> Card:
 
 def _pairs(facts: Mapping[str, str]) -> tuple[Fact, ...]:
     return tuple(Fact(name=name, value=one_line(value)) for name, value in facts.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestToAsk(Question):
+    """An open request at a sovereign gate, with its document."""
+
+    expires_at: datetime
+    document: str
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopToAsk(Question):
+    """A run that the policy stopped. A resume needs `needed` people, or a button's press if `unsigned`."""
+
+    reason: str | None
+    tier: str
+    needed: int
+    unsigned: bool
+    units: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerToTell:
+    """The decision about a question, with the question's card. `card` is None if the question was never sent."""
+
+    id: int
+    card: str | None
+    outcome: str
+    people: list[str]
+
+
+REQUESTS = records("notification_requests_to_ask", RequestToAsk)
+STOPS = records("notification_stops_to_ask", StopToAsk)
+OVERTAKEN: Rows[int] = values("notification_questions_overtaken")
+ANSWERS = records("notification_answers", AnswerToTell)
+RUNS = records("notification_runs_to_tell", RunToTell)
+ENACTMENTS = records("notification_enactments_to_tell", EnactmentToTell)
+BATCHES = records("notification_batches_to_tell", BatchToTell)
+
+
+def new_cards(
+    connection: Connection, channel: str, kinds: tuple[str, ...], policy: EffectPolicy | InvalidPolicy, since: str
+) -> Iterator[tuple[int, Card | None]]:
+    """(Notification id, card) of each notification that is new for a channel.
+
+    The card is None for a question that was decided before anyone asked it. Open questions are found by their requests
+    and runs, everything else among what was written `since` that time.
+    """
+    parameters = {"channel": channel, "kinds": list(kinds), "days": limits.NOTIFICATION_DAYS, "since": since,
+                  "most": limits.NOTIFICATIONS_A_PASS}  # fmt: skip
+    for request in REQUESTS.all(connection, parameters):
+        yield request.id, _asked(request, policy)
+    for stop in STOPS.all(connection, parameters):
+        # The run continues after people agree.
+        yield stop.id, asked(
+            stop, tier=Tier(stop.tier), needed=stop.needed, reason=stop.reason or "", units=stop.units,
+            unsigned=stop.unsigned,
+        )  # fmt: skip
+    for overtaken in OVERTAKEN.all(connection, parameters):
+        yield overtaken, None
+    for answer in ANSWERS.all(connection, parameters):
+        question = from_json(answer.card) if answer.card is not None else None
+        yield answer.id, question and answered(question, Outcome(answer.outcome), answer.people)
+    for run in RUNS.all(connection, parameters):
+        yield run.id, of_run(run)
+    for enactment in ENACTMENTS.all(connection, parameters):
+        yield enactment.id, of_enactment(enactment)
+    for batch in BATCHES.all(connection, parameters):
+        yield batch.id, of_batch(batch)
+
+
+def _asked(request: RequestToAsk, policy: EffectPolicy | InvalidPolicy) -> Card:
+    """The card of a request, from its document and the policy's decision about each write that it asks for."""
+    document = parse_request(request.document.encode())
+    if isinstance(document, Refusal):
+        raise ProgrammingError(f"the request of {request.run_id} cannot be read back: {document.reason}")
+    units = document.request.candidate_count
+    decisions = [
+        decide(policy, ProposedAction(
+            connector=write.connector.value, operation=write.name, at=request.now, gate=gate.name,
+            document_id=request.document_id, tenant=request.tenant, mode=request.mode, candidates=units,
+        ))
+        for gate in GATES
+        if stands_on(gate) is Sovereign(request.place) and (write := write_of(gate.name)) is not None
+    ]  # fmt: skip
+    # Rules that only allow a write tell an approver nothing.
+    reasons = dict.fromkeys(each.why for each in decisions if each.verdict is not Verdict.ALLOW)
+    tiers = [Tier(document.tier), *(each.tier for each in decisions if each.tier)]
+    return asked(
+        request, tier=max(tiers, key=list(Tier).index), needed=document.approvers_needed, reason="; ".join(reasons),
+        units=units, expires=request.expires_at, changes=document.changes, findings=document.findings_count,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""IO: the interface of a channel, its troubles and its secrets, and which channels the settings switch on.
+"""IO: the interface of a channel, its troubles and secrets, one limited HTTP POST, and which channels are on and well.
 
 Each channel is a module of this package. Its function `make(settings)` returns the channel, or None if it is off. Each
 secret of a channel is one file in the secrets folder.
@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import importlib
 import re
+import socket
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, cast
+from datetime import datetime
+from http.client import HTTPException
+from time import monotonic
+from typing import IO, Final, Protocol, TypeVar, cast
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from cutter import limits
+from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Unavailable
 from cutter.notifications.card import Card, Kind
 from cutter.settings import NOTIFICATION_CHANNELS, PREFIX, Settings
+from cutter.storage.records import Connection, records
 
 CODE = re.compile(r"[a-z0-9_]{1,60}")
 
@@ -126,3 +136,98 @@ def _read(settings: Settings, name: str, form: re.Pattern[str], rule: str) -> st
     if not form.fullmatch(text):
         raise InvalidInput(f"{path} holds no secret: it must be {rule}")
     return text
+
+
+T = TypeVar("T")
+
+
+class _Stays(HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def exchange(request: Request, read: Callable[[IO[bytes]], T]) -> T | Trouble:
+    """Send one request and return its answer, read by `read`. Each step may take CHANNEL_STEP_SECONDS."""
+    try:
+        with build_opener(_Stays).open(request, timeout=limits.CHANNEL_STEP_SECONDS) as response:
+            return read(response)
+    except HTTPError as refused:
+        with refused:
+            too_many = refused.code == 429
+            shortest, *_, longest = limits.NOTIFICATION_RETRY_SECONDS
+            seconds = shortest if too_many else None
+            if refused.code in (429, 503) and (asked := refused.headers.get("Retry-After")):
+                seconds = min(float(asked) if re.fullmatch("[0-9]{1,6}", asked) else shortest, longest)
+            code = "ratelimited" if too_many else f"http_{refused.code}"
+            return Trouble(code=code, retry_seconds=seconds, in_doubt=refused.code >= 500)
+    except URLError as problem:
+        never_sent = isinstance(problem.reason, ConnectionRefusedError | socket.gaierror)
+        return Trouble(code="unreachable", in_doubt=not never_sent)
+    except (OSError, HTTPException):
+        return Trouble(code="no_answer", in_doubt=True)
+
+
+def bounded(response: IO[bytes]) -> bytes | None:
+    """The bytes of the answer, or None if the answer is too large or too slow."""
+    # A receiver that sends one byte at a time never exceeds the limit of one step.
+    until, data = monotonic() + 15.0, b""
+    while piece := response.read1(limits.MIB):  # type: ignore[attr-defined]
+        data += piece
+        if len(data) > limits.CHANNEL_ANSWER_BYTES_MAX or monotonic() > until:
+            return None
+    return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undelivered:
+    """A message that its channel has not delivered. `of` is the id of its run or batch."""
+
+    channel: str
+    kind: str
+    phase: str
+    of: str
+    attempts: int
+    last_error: str | None
+    outcome: str | None
+    created_at: datetime
+    next_eligible_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelHealth:
+    """A channel: its waiting messages, the age of the oldest, its given-up messages, and the age of its last pass."""
+
+    name: str
+    waiting: int
+    waiting_seconds: int | None
+    given_up: int
+    served_seconds_ago: int
+
+
+UNDELIVERED = records("notification_undelivered", Undelivered)
+HEALTH = records("notification_health", ChannelHealth)
+
+
+def undelivered(connection: Connection, channel: str | None = None) -> list[Undelivered]:
+    """The messages that wait for a try, and those given up within NOTIFICATION_DAYS. None means all channels."""
+    # Undelivered messages that a command lists. Its counts include all of them.
+    asked = {"channel": channel, "days": limits.NOTIFICATION_DAYS, "most": 200}
+    return UNDELIVERED.all(connection, asked)
+
+
+def health(connection: Connection) -> list[ChannelHealth]:
+    """The health of each channel that has had a pass."""
+    return HEALTH.all(connection, {"days": limits.NOTIFICATION_DAYS})
+
+
+def sentences(channels: Sequence[ChannelHealth]) -> Iterator[str]:
+    """One sentence for each problem of the channels. There is no sentence if every message arrives."""
+    for channel in channels:
+        minutes, days = (channel.waiting_seconds or 0) // 60, limits.NOTIFICATION_DAYS
+        if channel.waiting and minutes:
+            yield f"{channel.name}: {counted(channel.waiting, 'message')} undelivered, the oldest for {minutes} minutes"
+        if channel.given_up:
+            yield f"{channel.name}: {counted(channel.given_up, 'message')} given up within {days} days"
+        # A channel is of use only with at least one pass an hour.
+        if channel.served_seconds_ago > 3_600:
+            yield f"{channel.name}: no pass for {channel.served_seconds_ago // 60} minutes"

@@ -16,10 +16,9 @@ from pydantic import TypeAdapter
 from cutter import limits
 from cutter.catalogue import Role
 from cutter.domain.recorded_values import record
-from cutter.notifications import facts
+from cutter.notifications import card_text
 from cutter.notifications.card import from_json
-from cutter.notifications.channels import Channel, Message, Trouble, kinds_of
-from cutter.notifications.health import Undelivered, undelivered
+from cutter.notifications.channels import Channel, Message, Trouble, Undelivered, kinds_of, undelivered
 from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.settings import Settings
@@ -107,7 +106,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
         policy = policies.in_force(connection)
         span = record(_Span, answer(connection, _CHANNEL, (name, list(kinds), limits.NOTIFICATION_DAYS)))
         entered = 0
-        for number, card in facts.new_cards(connection, name, kinds, policy, span.since):
+        for number, card in card_text.new_cards(connection, name, kinds, policy, span.since):
             connection.execute(_ENTER, (number, name, card and card.to_json()))
             entered += 1
         if entered < limits.NOTIFICATIONS_A_PASS:

@@ -16,7 +16,7 @@ from urllib.request import Request
 from pydantic import TypeAdapter
 
 from cutter import __version__
-from cutter.notifications import http_post
+from cutter.notifications import channels
 from cutter.notifications.card import Card
 from cutter.notifications.channels import Message, Trouble, secret
 from cutter.settings import Settings
@@ -59,7 +59,7 @@ class WebhookChannel:
             "Content-Type": "application/json", "User-Agent": f"cutter/{__version__}", KEY_HEADER: message.key,
             TIME_HEADER: time, SIGNATURE_HEADER: signature(self.secret, time, body),
         }  # fmt: skip
-        trouble = http_post.exchange(Request(self.url, data=body, headers=headers, method="POST"), lambda _: None)
+        trouble = channels.exchange(Request(self.url, data=body, headers=headers, method="POST"), lambda _: None)
         return message.key if trouble is None else trouble
 
 

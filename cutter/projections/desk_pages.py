@@ -1,19 +1,55 @@
-"""Pure: the pages of `cutter desk`. Each page works without its script, and the template engine escapes every text."""
+"""Pure: the pages of `cutter desk`. Each page works without its script, and the template engine escapes every text.
+
+A long page has parts. A part holds whole entries, at least one, and at most so many bytes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
 from cutter.domain.timestamps import readable
 from cutter.domain.visible import visible
+from cutter.errors import NotFound
 from cutter.law.law_text import OutlineUnit, Unit, UnitTree
 from cutter.law.views import legal_time
 from cutter.projections.report import DeskBar, page_file, template
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Which part of a page is shown: its number from 1, the number of parts, and its entries as a slice."""
+
+    number: int
+    count: int
+    first: int
+    end: int
+    link: Callable[[int], str] = str
+    """The address of another part."""
+
+    def of(self, entries: Sequence[T]) -> Sequence[T]:
+        return entries[self.first : self.end]
+
+
+def part_of(sizes: Sequence[int], number: int, budget: int, link: Callable[[int], str] = str) -> Part:
+    """The part with that number, of entries with these sizes. Raises NotFound if there are fewer parts."""
+    begins, room = [0], budget  # The place of each part's first entry.
+    for place, size in enumerate(sizes):
+        if size > room and place > begins[-1]:
+            begins.append(place)
+            room = budget
+        room -= size
+    if not 1 <= number <= len(begins):
+        raise NotFound(f"this page has {len(begins)} parts: there is no part {number}", code="NO_SUCH_PART")
+    ends = [*begins[1:], len(sizes)]
+    return Part(number=number, count=len(begins), first=begins[number - 1], end=ends[number - 1], link=link)
+
 
 SECTIONS = (
     ("Inbox", "/inbox"), ("Requests", "/requests"), ("Laws", "/laws"), ("Search", "/search"), ("Runs", "/runs"),

@@ -1,24 +1,163 @@
-"""Pure: the report of a run: one self-contained HTML page, without a script and without requests to other servers.
+"""Pure: the report of a run as one HTML page, and the tree and findings of a law, which a request's page shows too.
 
-Its first page answers the common questions: which law, how many units, which signers, which findings, and the tree. The
-proofs are folded below it. All values come from the run's view and its pinned text, and the template engine escapes
-them.
+A page needs no script and no other servers. The first page of a report answers the common questions: which law, how
+many units, which signers, which findings, and the tree. The proofs are folded below it. All values come from the run's
+view and its pinned text, and the template engine escapes them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from itertools import zip_longest
+from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined, Template, Undefined
 from markupsafe import Markup
 
+from cutter.catalogue import Sovereign, State
+from cutter.domain.amounts import counted
+from cutter.domain.next_step import AWAITING, THEN, Needs
+from cutter.domain.run_state import RunState
 from cutter.domain.visible import visible
-from cutter.projections import run_summary, shown_law
-from cutter.projections.run_view import ShownMove, ShownRun, seconds_between, short_time
-from cutter.projections.shown_law import PinnedLaw
+from cutter.marking import Finding
+from cutter.projections.run_view import ShownGate, ShownMove, ShownRun, seconds_between, short_time
+from cutter.request_view.forms import UNREAD, line_span, number
+from cutter.request_view.view import RequestView
+
+LAW_TEMPLATE = "shown_law.html.j2"
+
+SEVERITIES = (("red", "bad", "probably cut wrong"), ("amber", "held", "worth a look"), ("info", "open", "a note"))
+"""Each severity with its colour and its meaning. The most severe comes first."""
+
+FEW = 20
+"""The most findings of a severity whose list is open at first. A longer list is closed, except the red findings."""
+
+SEALED = ("region_sha", "mark_digest", "findings_digest", "writer_digest")
+"""The digests of a cut that the gates of a run seal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedLaw:
+    """The pinned text of a run, which was read from PostgreSQL and marked again for a report.
+
+    If the text cannot be shown as units, `view` is None and `why` gives the reason. If the reason is red findings that
+    nobody accepted, `refused` has them. `held` counts the units that PostgreSQL now holds at the addresses of a written
+    law, by lifecycle status.
+    """
+
+    view: RequestView | None = None
+    title: str | None = None
+    why: str = ""
+    refused: Sequence[Finding] = ()
+    held: Mapping[str, int] = field(default_factory=dict)
+
+
+def differences(pins: Mapping[str, Any], view: RequestView) -> list[str]:
+    """The names of sealed digests that differ in this view of the same text. If any differs, the view shows another
+    cut.
+    """
+    own = view.digests
+    return [name for name in SEALED if name in pins and pins[name] != getattr(own, name)]
+
+
+def parts(view: RequestView, *, linked: bool, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The names and values for the template. `linked` is true if the page has the text, so that entries link to it."""
+    # The addresses of the units with a finding, and of every unit above such a unit.
+    parents = {unit.address: unit.parent_address for unit in view.units}
+    noticed: set[str] = set()
+    for unit in view.units:
+        address: str | None = unit.address if unit.findings else None
+        while address is not None and address not in noticed:
+            noticed.add(address)
+            address = parents[address]
+    places = {
+        name: [place for place, finding in enumerate(view.findings) if finding.severity == name]
+        for name, _, _ in SEVERITIES
+    }
+    return {
+        "view": view,
+        "linked": linked,
+        "changes": changes or {},
+        "counts": {
+            **{name: len(positions) for name, positions in places.items()},
+            "bytes": sum(unit.size for unit in view.units),
+            "words": sum(unit.words for unit in view.units),
+            "noticed": sum(bool(unit.findings) for unit in view.units),
+            "stored": sum(unit.stored is not None for unit in view.units),
+        },
+        "noticed": frozenset(noticed),
+        "worst": {name: positions for name, positions in places.items() if positions},
+        "by_address": {unit.address: unit for unit in view.units},
+        "severities": SEVERITIES,
+        "colours": {name: colour for name, colour, _ in SEVERITIES},
+        "few": FEW,
+        "number": number,
+        "span": line_span,
+        "out": [piece for piece in view.left_out if piece.reason not in UNREAD],
+    }
+
+
+GATE_WORDS = {Sovereign.CUT.value: "SG_1: write the units", Sovereign.LIFECYCLE.value: "SG_2: make them effective"}
+"""The decision at each sovereign gate, in words."""
+
+GOOD, RUNNING = ("passed", "rehearsed"), ("", "running")
+"""The outcomes of gates that need no attention."""
+
+
+def tone(view: ShownRun) -> str:
+    """The kind of the run's state, for its colour: good, bad, held or open."""
+    state = RunState(view.state)
+    if view.state == State.CLOSEOUT_REPORTED or view.outcome in ("rehearsed", "skipped"):
+        return "good"
+    if state.failed:
+        return "bad"
+    return "held" if state.stopped or state.voided else "open"
+
+
+def headline(view: ShownRun) -> str:
+    """One sentence about the state of the run, without the reason."""
+    state = RunState(view.state)
+    if view.outcome == "rehearsed":
+        return "This was a rehearsal: nothing was written."
+    if view.outcome == "skipped":
+        return "This run did nothing."
+    if view.state == State.CLOSEOUT_REPORTED:
+        return "The law is enacted, and the run is closed."
+    if state == "failed_rejected":
+        return "An approver rejected this run."
+    if state.failed:
+        at = next((f" at {gate.name}" for gate in reversed(view.gates) if needs_a_look(gate)), "")
+        enacts = next((gate for gate in view.gates if gate.name == "IG_lifecycle_enact_execute"), None)
+        enacted = enacts is not None and enacts.outcome == "passed"
+        return f"The law is enacted, but the run has failed{at}." if enacted else f"This run has failed{at}."
+    if state.voided:
+        return "This run is voided."
+    if state.stopped:
+        return "This run is stopped."
+    if view.stop:
+        return "A person has ordered a stop, and the run has not stopped yet."
+    if state in AWAITING:
+        return "This run waits for a signed approval." if view.needs == Needs.APPROVAL else "This run is approved."
+    return "This run is at work."
+
+
+def needs_a_look(gate: ShownGate) -> bool:
+    """True if the newest attempt of a gate did not end well."""
+    return gate.outcome not in (*GOOD, *RUNNING)
+
+
+def standing(view: ShownRun, law: PinnedLaw) -> str:
+    """One sentence about the units that PostgreSQL holds now."""
+    if not view.wrote:
+        return "Nothing of it is written."
+    if RunState(view.state).voided:
+        return "The void has withdrawn the drafts."
+    now = ", ".join(f"{counted(number, 'unit')} ({status})" for status, number in law.held.items())
+    return f"PostgreSQL holds {now}." if now else "PostgreSQL holds none of them now."
+
 
 TEMPLATE = "report.html.j2"
 STYLE = "report.css"
@@ -40,19 +179,25 @@ def render(view: ShownRun, law: PinnedLaw = NO_LAW, *, bar: DeskBar | None = Non
 
     One view gives the same bytes. `bar` is the navigation of `cutter desk`, which shows the page with its own policy.
     """
-    unlike = shown_law.differences(view.digests, law.view) if law.view else []
+    unlike = differences(view.digests, law.view) if law.view else []
     cut = law.view if not unlike else None
-    gates = view.gates
-    page = template(TEMPLATE, shown_law.TEMPLATE).render(
-        shown_law.parts(cut, linked=False) if cut else {"view": None},
+    other_cut = (
+        f"This version of cutter cuts the text in another way than this run did: {', '.join(unlike)} of the gates "
+        "differ. Type `cutter workers` for the builds, and make this report with the build of the run."
+    )
+    # The number of units is that of the shown cut, or that of the sealed plan.
+    count = len(law.view.units) if law.view else view.digests.get("candidate_count")
+    gates, commands = view.gates, str(view.next).split(THEN)
+    page = template(TEMPLATE, LAW_TEMPLATE).render(
+        parts(cut, linked=False) if cut else {"view": None},
         bar=bar, run=view, law=law,
-        other_cut=run_summary.other_cut(unlike) if unlike else "", tone=run_summary.tone(view),
-        headline=run_summary.headline(view), commands=run_summary.next_commands(view),
-        units=run_summary.units_line(view, law), standing=run_summary.standing(view, law),
-        open_requests=run_summary.open_requests(view), words=run_summary.GATE_WORDS,
-        troubled=[gate.name for gate in gates if run_summary.needs_a_look(gate)], steps=steps(view),
+        other_cut=other_cut if unlike else "", tone=tone(view),
+        headline=headline(view), commands=commands if commands != [f"cutter report {view.run_id}"] else [],
+        units="not known yet" if count is None else counted(int(count), "unit"), standing=standing(view, law),
+        open_requests=[request for request in view.requests if request.status == "requested"], words=GATE_WORDS,
+        troubled=[gate.name for gate in gates if needs_a_look(gate)], steps=steps(view),
         slowest=max((gate.seconds or 0.0 for gate in gates), default=0.0) or 1.0,
-        passed=sum(gate.outcome in run_summary.GOOD for gate in gates),
+        passed=sum(gate.outcome in GOOD for gate in gates),
     )  # fmt: skip
     return page.encode()
 

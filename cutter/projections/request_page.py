@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from cutter.approvals.request import RequestDocument
-from cutter.approvals.request_text import title_of
+from cutter.approvals.request import RequestDocument, digest_rows, title_of
 from cutter.domain.timestamps import readable
-from cutter.projections import shown_law
+from cutter.projections import report
 from cutter.projections.report import DeskBar, page_file, template
-from cutter.request_view.markdown import UNREAD
-from cutter.request_view.record import view_digest
+from cutter.request_view.forms import UNREAD
 from cutter.request_view.view import LeftOut, RequestView, ShownUnit
 
 TEMPLATE = "request.html.j2"
@@ -59,11 +57,12 @@ def render(document: RequestDocument, view: RequestView, *, over: str = "", bar:
     if document.changes.changed_count or document.changes.removed_count:  # If all units are new, a mark tells nothing.
         changes |= {unit.address: "added" for unit in document.changes.added}
         changes |= {unit.address: "changed" for unit in document.changes.changed}
-    page = template(TEMPLATE, STYLE, shown_law.TEMPLATE).render(
-        shown_law.parts(view, linked=True, changes=changes), bar=bar,
+    page = template(TEMPLATE, STYLE, report.LAW_TEMPLATE).render(
+        report.parts(view, linked=True, changes=changes), bar=bar,
         document=document, request=document.request, title=view.title or document.request.document_id,
         asks=title_of(document), rows=list(rows(view, changes)),
-        expires=readable(document.expires_utc), facts=list(_facts(document, view)), script=Markup(script),
+        facts=[("request", document.kb_id), *digest_rows(document), ("mark_digest", view.digests.mark_digest)],
+        expires=readable(document.expires_utc), script=Markup(script),
         # In the form of the page's content policy.
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(), over=over,
     )  # fmt: skip
@@ -91,30 +90,3 @@ def rows(view: RequestView, changes: dict[str, str]) -> Iterator[Row]:
         last = piece.last_line
         left_out = piece if isinstance(piece, LeftOut) and piece.reason not in UNREAD else None
         yield Row(unit=unit, left_out=left_out, lines=lines, change=changes.get(unit.address, "") if unit else "")
-
-
-def _facts(document: RequestDocument, view: RequestView) -> Iterator[tuple[str, str]]:
-    """Every signed digest and id, and the digests of the shown view."""
-    asked = document.request
-    names: Sequence[tuple[str, str | None]] = (
-        ("view_digest", view_digest(view)),
-        ("writer_digest", view.digests.writer_digest),
-        ("findings_digest", view.digests.findings_digest),
-        ("accepted_findings", asked.accepted_findings),
-        ("region_sha", view.digests.region_sha),
-        ("mark_digest", view.digests.mark_digest),
-        ("manifest_digest", asked.manifest_digest),
-        ("snapshot_sha256", view.digests.snapshot_sha256),
-        ("profile_sha256", view.digests.profile_sha256),
-        ("grants_sha256", asked.grants_sha256),
-        ("backup_sha", document.backup_sha),
-        ("restore_point", document.restore_point),
-        ("source_version_id", asked.source_version_id),
-        ("change_set_id", asked.change_set_id),
-        ("review_decision_id", asked.review_decision_id),
-        ("challenge", asked.challenge),
-        ("nonce", asked.nonce),
-        ("request", document.kb_id),
-        ("snapshot", document.snapshot_kb_id),
-    )
-    return ((name, value) for name, value in names if value is not None)

@@ -1,9 +1,9 @@
-"""IO: writes a run's folder: state.json, transitions.jsonl and the phase reports. One call rebuilds this projection.
+"""IO: writes a run's folder, and finds the folder of a batch with its queue.yaml. One call rebuilds a run's folder.
 
-The writer holds the lock `state.lock` (POSIX fcntl), so that two hosts that share the folder do not write at the same
-time. If it does not get the lock in time, it raises STOP_RUN_BUSY and leaves the database unaffected (spec "Resume,
-void, amend"). If the artifact store is the runs folder, which is the default, the folder also has the backup as
-`pre_write.gpg`.
+The writer of a folder holds the lock `state.lock` (POSIX fcntl), so that two hosts that share the folder do not write
+at the same time. If it does not get the lock in time, it raises STOP_RUN_BUSY and leaves the database unaffected (spec
+"Resume, void, amend"). If the artifact store is the runs folder, which is the default, the folder of a run also has the
+backup as `pre_write.gpg`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cutter import limits
+from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Refused, Unavailable
 from cutter.projections import state_file as projection
@@ -106,3 +107,42 @@ def replace(path: Path, data: bytes) -> None:
     if path.exists() and path.read_bytes() == data:
         return
     private.replace(path, data)
+
+
+ARCHIVE, QUEUE = "archive", "queue.yaml"
+
+_QUEUE_BYTES_READ = limits.QUEUE_ITEMS_MAX // 100 * limits.QUEUE_BYTES_A_HUNDRED_ITEMS + 1
+"""The bytes that cutter reads of a queue.yaml. One more than the limit, to see that a file is too large."""
+
+
+def folder_of(batches: Path, batch_id: str, *, archived: bool) -> Path:
+    """The path at which the folder belongs."""
+    return batches / ARCHIVE / batch_id if archived else batches / batch_id
+
+
+def find_batch(batches: Path, batch_id: str) -> Path:
+    """The present path of the folder. If there is no folder, the path at which it would be made."""
+    archived = folder_of(batches, batch_id, archived=True)
+    here = folder_of(batches, batch_id, archived=False)
+    return archived if archived.is_dir() and not here.is_dir() else here
+
+
+def read_queue(path: Path) -> bytes:
+    """The bytes of a queue.yaml. Of a file that is too large, only one byte more than the limit. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(_QUEUE_BYTES_READ)
+
+
+def keep_queue(batches: Path, batch_id: str, data: bytes) -> None:
+    """Write queue.yaml into the batch's folder (seed 001 §8)."""
+    with writable(batches):
+        folder = find_batch(batches, batch_id)
+        private.make_folder(folder)
+        replace(folder / QUEUE, data)
+
+
+def has_queue(folder: Path, sha256: str) -> bool:
+    try:
+        return sha256_hex(read_queue(folder / QUEUE)) == sha256
+    except OSError:
+        return False

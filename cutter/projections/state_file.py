@@ -1,6 +1,7 @@
-"""Pure: makes state.json and transitions.jsonl from an answer of the database (seed 000 §5).
+"""Pure: makes state.json, transitions.jsonl and the gates' reports from an answer of the database (seed 000 §5).
 
-`fn_run_sidecar` gives all facts in one answer. These functions only change their form, so the files can be rebuilt.
+`fn_run_sidecar` gives all facts in one answer. These functions only change their form, so the files can be rebuilt, and
+every try gives the same bytes.
 """
 
 from __future__ import annotations
@@ -10,12 +11,102 @@ from typing import Any
 
 from cutter.catalogue import BY_NAME, GATES
 from cutter.domain.digests import sha256_hex
+from cutter.domain.markdown import cell, code, escape, prose
 from cutter.domain.run_record import AttemptRecord, Receipt, RequestRecord, RunRecord, RunSidecar, VerdictRecord
 from cutter.domain.run_state import RunState
 from cutter.gates.seed_names import PROBE, PROBED, parted
 from cutter.lifecycle.events import lines
 from cutter.lifecycle.history import run_events
-from cutter.projections import phase_report
+
+_MUTATION = {"IG_cut_leg_a_execute": "UNITS CREATED (draft)", "IG_leg_b_record": "GOVERNANCE ROWS",
+             "IG_write_verify": "VERIFY RESULT", "IG_lifecycle_enact_execute": "UNITS ENACTED"}  # fmt: skip
+
+
+def file_name(gate: str) -> str:
+    """The name of a gate's report in the run folder (seed 000 §5, phase_report_paths)."""
+    return f"phase-{BY_NAME[gate].number:02d}.md"
+
+
+def render_failed(run: RunRecord, attempt: AttemptRecord, kb_id: str | None) -> bytes:
+    """The report of a failed phase, from its last attempt. `kb_id` is the KB id of the stop-route report."""
+    gate = BY_NAME[attempt.gate]
+    lines = [
+        f"# {run.document_id} · {gate.name} · {gate.number} of {len(GATES)}",
+        "",
+        f"phase: {gate.phase}  ",
+        f"outcome: FAIL ({prose(_said(attempt.outcome or 'no answer'))})  ",
+        "production_mutation: NONE  ",
+        f"run_id: {run.run_id}  ",
+        f"state: {gate.from_state.value} → {run.state}  ",
+        f"attempt: {attempt.n}, {attempt.started_at} to {attempt.finished_at or 'no end'}  ",
+        f"reason: {escape(_said(attempt.reason or 'none given'))}",
+        "",
+        *_table(invariants_of(attempt.report)),
+        "",
+        f"Stop-route report: {kb_id or 'not written yet'}",
+        "",
+        f"Next: `cutter status {run.run_id}` shows the command that continues the run",
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def invariants_of(report: object) -> list[dict[str, Any]]:
+    """The invariants of a gate's report. If the report is malformed, only those that are readable."""
+    invariants = report.get("invariants") if isinstance(report, dict) else None
+    listed = invariants if isinstance(invariants, list) else []
+    return [invariant for invariant in listed if isinstance(invariant, dict) and isinstance(invariant.get("name"), str)]
+
+
+def render_gate(run: RunRecord, receipt: Receipt) -> bytes:
+    """The report as Markdown: n of m, outcome, ids, expected and observed values, next gate (facts-domain "Report
+    style").
+    """
+    gate = BY_NAME[receipt.gate]
+    follows = GATES[gate.number].name if gate.number < len(GATES) else "nothing: the run is closed"
+    notes = receipt.result["notes"]
+    lines = [
+        f"# {run.document_id} · {gate.name} · {gate.number} of {len(GATES)}",
+        "",
+        f"phase: {gate.phase}  ",
+        "outcome: PASS  ",
+        f"production_mutation: {_MUTATION.get(gate.name, 'NONE')}  ",
+        f"run_id: {run.run_id}  ",
+        f"state: {gate.from_state.value} → {gate.to_state.value}  ",
+        f"sealed: {receipt.sealed_at} by {receipt.role}, attempt {receipt.attempt}  ",
+        f"receipt: {receipt.receipt_hash}",
+        "",
+        *_table(receipt.result["invariants"]),
+        "",
+        "## Pins",
+        "",
+        *(f"- {prose(name)}: {code(_said(value))}" for name, value in sorted(receipt.pins.items())),
+        *(["", "## Notes", "", *(f"- {prose(_said(note))}" for note in notes)] if notes else []),
+        "",
+        f"Next: {follows}",
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def _table(invariants: list[dict[str, Any]]) -> list[str]:
+    return [
+        "## Invariants",
+        "",
+        "| invariant | observed | expected | match |",
+        "| --- | --- | --- | --- |",
+        *(
+            f"| {cell(item['name'])} | {cell(_said(item.get('observed')))} | {cell(_said(item.get('expected')))}"
+            f" | {'✓' if item.get('ok') is True else '✗'} |"
+            for item in invariants
+        ),
+    ]
+
+
+def _said(value: object) -> str:
+    """A value on one line, with plain quotation marks around commands."""
+    return str(value).replace("\n", " ").replace("`", "'")
+
 
 SCHEMA_VERSION = 1
 
@@ -68,12 +159,12 @@ def render_transitions(sidecar: RunSidecar) -> bytes:
 def phase_reports(sidecar: RunSidecar) -> dict[str, bytes]:
     """The files phase-<NN>.md of the run folder by name: for each sealed gate, and for the gate that failed."""
     run = sidecar.run
-    reports = {phase_report.file_name(receipt.gate): phase_report.render(run, receipt) for receipt in sidecar.receipts}
+    reports = {file_name(receipt.gate): render_gate(run, receipt) for receipt in sidecar.receipts}
     sealed = sidecar.sealed
     last = {attempt.gate: attempt for attempt in sidecar.attempts if attempt.gate not in sealed}
     for gate, attempt in last.items():
         if _result(run, None, [attempt]) == FAILED:
-            reports[phase_report.file_name(gate)] = phase_report.render_failed(run, attempt, _stop_route(sidecar))
+            reports[file_name(gate)] = render_failed(run, attempt, _stop_route(sidecar))
     return reports
 
 
@@ -94,7 +185,7 @@ def _phases(sidecar: RunSidecar) -> dict[str, Any]:
             continue
         document = documents.get(gate.name)
         result = _result(sidecar.run, receipt, attempts)
-        invariants = phase_report.invariants_of(receipt.result if receipt else attempts[-1].report)
+        invariants = invariants_of(receipt.result if receipt else attempts[-1].report)
         seeds, ours = parted(gate.name, [(item["name"], item.get("ok") is True) for item in invariants])
         probe = {name: list(names) for name, names in PROBE.items()} if gate.name == PROBED else {}
         phases[gate.phase] = {
@@ -125,7 +216,7 @@ def _result(run: RunRecord, receipt: Receipt | None, attempts: list[AttemptRecor
 
 def _artifacts(run: RunRecord, gate: str, receipt: Receipt | None, reports: dict[str, bytes]) -> list[dict[str, str]]:
     """The files of a phase in the run folder: its report, and the backup or the evidence."""
-    name = phase_report.file_name(gate)
+    name = file_name(gate)
     artifacts = [{"path": name, "sha256": sha256_hex(reports[name])}] if name in reports else []
     pins = receipt.pins if receipt else {}
     for kind in ("backup", "evidence"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter import limits
-from cutter.approvals import manual_instructions, schema
+from cutter.approvals import schema, statement
 from cutter.catalogue import Sovereign
 from cutter.domain.markdown import cell, fenced, json_block, prose
 from cutter.domain.next_step import Needs, Step, next_step
@@ -102,14 +102,14 @@ def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -
         "document_id": run.document_id,
         "stopped_state": run.state,
         "fingerprint": (run.error.get("report") or {}).get("fingerprint"),
-        "reason": manual_instructions.FILL_REASON,
+        "reason": statement.FILL_REASON,
     }
     yield "## To continue by hand"
     yield ""
     yield f"1. Save the text below as `{name}`:"
     yield ""
     yield "```yaml"
-    yield from manual_instructions.front_matter(decision, schema.RUN, gate.value, known)
+    yield from statement.front_matter(decision, schema.RUN, gate.value, known)
     yield "```"
     yield ""
     yield "2. Replace the four FILL_IN words. `approver` is your name in approvers.yaml; set it and the reason first,"
@@ -117,9 +117,9 @@ def _to_sign(route: StopRoute, decision: str, signal: str, deployment_id: str) -
     yield ""
     cap = run.caps.get("ttl_lifecycle_seconds" if gate is Sovereign.LIFECYCLE else "ttl_cut_seconds")
     life = min(limits.ORDER_LIFE_SECONDS, int(cap or limits.ORDER_LIFE_SECONDS))
-    yield from manual_instructions.fill_in(name, life, (manual_instructions.FILL_REASON, "$WHY"), given='WHY="say why"')
-    yield from manual_instructions.sign_and_put(kb_id, beside="this report")
-    yield from manual_instructions.tell(run.document_id, run.run_id, signal, kb_id)
+    yield from statement.fill_in(name, life, (statement.FILL_REASON, "$WHY"), given='WHY="say why"')
+    yield from statement.sign_and_put(kb_id, beside="this report")
+    yield from statement.tell(run.document_id, run.run_id, signal, kb_id)
 
 
 def _dump(title: str, value: Any) -> Iterator[str]:

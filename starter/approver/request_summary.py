@@ -8,13 +8,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from cutter.approvals.request import RequestDocument
+from cutter.approvals.request import RequestDocument, digest_rows
 from cutter.domain.amounts import counted
 from cutter.domain.timestamps import readable
 from cutter.limits import DIFFERENCE_IN_PAGE_CHARACTERS, FINDINGS_IN_PAGE, LINES_OF_A_UNIT, UNITS_IN_PAGE
-from cutter.request_view.difference import fitting
-from cutter.request_view.record import view_digest
-from cutter.request_view.view import RequestView, ShownFinding, ShownUnit
+from cutter.request_view.forms import view_digest
+from cutter.request_view.view import RequestView, ShownFinding, ShownUnit, fitting
 from starter.console.terminal import line, table
 from starter.console.word_text import by_word
 
@@ -129,20 +128,8 @@ def _page(document: RequestDocument) -> str:
 
 
 def facts(document: RequestDocument, view: RequestView) -> Table:
-    """What is asked, with every digest that was computed here."""
-    asked = document.request
-    rows = [
-        ("document", asked.document_id),
-        ("gate", asked.gate),
-        ("units", _units(document, view)),
-        ("accepted", asked.accepted_findings),
-        ("writer_digest", f"{view.digests.writer_digest} (recomputed here)"),
-        ("findings_digest", f"{view.digests.findings_digest} (recomputed here)"),
-        ("view_digest", f"{view_digest(view)} (recomputed here)"),
-        ("manifest_digest", asked.manifest_digest),
-        ("backup_sha", document.backup_sha),
-        *((("restore_point", document.restore_point),) if document.restore_point else ()),
-        ("challenge", asked.challenge),
-        ("expires", readable(document.expires_utc)),
-    ]
-    return table(("", ""), rows, title=f"{asked.gate} of {asked.run_id}")
+    """What is asked, with every digest, and which of them were computed here."""
+    own = {view.digests.writer_digest, view.digests.findings_digest, view.digests.region_sha, view_digest(view)}
+    rows = [(name, f"{value} (recomputed here)" if value in own else value) for name, value in digest_rows(document)]
+    rows.insert(0, ("units", _units(document, view)))
+    return table(("", ""), rows, title=f"{document.request.gate} of {document.request.run_id}")

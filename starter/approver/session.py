@@ -1,15 +1,247 @@
-"""IO: one approver's signing session: its requests, their views, and the decisions about them."""
+"""IO: one approver's signing session: its requests, the decisions about them, and their journal on the disk.
+
+Each decision is on the disk before the approver makes the next one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import errno
+import fcntl
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
 
-from cutter.errors import CutterError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from cutter.domain.amounts import counted
+from cutter.errors import CutterError, InvalidInput, Refused, Unavailable
 from cutter.request_view.view import RequestView
-from starter.approver.decisions import Choice, Decided, Decision, Ledger, Opened
-from starter.approver.session_journal import SessionJournal
+from cutter.settings import Settings
 from starter.approver.session_requests import Asked
+
+
+class Choice(StrEnum):
+    """The choice of an approver about one request. A skipped request keeps waiting."""
+
+    APPROVE = "approve"
+    SKIP = "skip"
+    REJECT = "reject"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A choice with its text: the note of an approval, or the reason of a skip or a rejection."""
+
+    choice: Choice
+    text: str = ""
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    request: str
+    """SHA-256 of the request document. A request that was made again has another digest, so no earlier decision fits
+    it.
+    """
+
+
+class Opened(_Line):
+    event: Literal["opened"] = "opened"
+
+
+class Decided(_Line):
+    """The approver decided, or took the decision back (no choice)."""
+
+    event: Literal["decided"] = "decided"
+    choice: Choice | None
+    text: str = ""
+
+
+class Signed(_Line):
+    """The statements are signed and stored. `handed_over` says that the run or the batch has them too."""
+
+    event: Literal["signed"] = "signed"
+    kb_ids: tuple[str, ...]
+    folder: str = ""
+    handed_over: bool = False
+
+
+Event = Opened | Decided | Signed
+_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """The state of a session. Each collection is keyed by the SHA-256 of the request document."""
+
+    opened: frozenset[str] = frozenset()
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    signed: dict[str, Signed] = field(default_factory=dict)
+
+    def after(self, event: Event) -> Ledger:
+        if isinstance(event, Opened):
+            return replace(self, opened=self.opened | {event.request})
+        if isinstance(event, Signed):
+            return replace(self, signed={**self.signed, event.request: event})
+        decisions = {key: decision for key, decision in self.decisions.items() if key != event.request}
+        signed = {key: signature for key, signature in self.signed.items() if key != event.request}
+        if event.choice is not None:
+            decisions[event.request] = Decision(choice=event.choice, text=event.text)
+        return replace(self, decisions=decisions, signed=signed)
+
+    def of(self, waiting: Collection[str]) -> Ledger:
+        """The part of the ledger about requests that still wait."""
+        return Ledger(
+            opened=self.opened & frozenset(waiting),
+            decisions={key: decision for key, decision in self.decisions.items() if key in waiting},
+            signed={key: signature for key, signature in self.signed.items() if key in waiting},
+        )
+
+    @property
+    def to_hand_over(self) -> dict[str, Signed]:
+        """The signed statements that were not handed over yet."""
+        return {key: signature for key, signature in self.signed.items() if not signature.handed_over}
+
+    @property
+    def folder(self) -> str:
+        """The folder of the approvals that are not handed over yet. Empty if there are none."""
+        return next((signature.folder for signature in self.to_hand_over.values() if signature.folder), "")
+
+    def chosen(self, choice: Choice) -> list[str]:
+        """The requests with this choice that are not signed yet, in the order of the decisions."""
+        return [key for key, decision in self.decisions.items() if decision.choice is choice and key not in self.signed]
+
+    def progress(self, total: int) -> str:
+        """Such as `28 of 30 opened · 25 to approve · 1 to reject · 2 skipped`."""
+        parts = (
+            (len(self.chosen(Choice.APPROVE)), "to approve"),
+            (len(self.chosen(Choice.REJECT)), "to reject"),
+            (len(self.chosen(Choice.SKIP)), "skipped"),
+            (len(self.signed), "signed"),
+        )
+        counts = [f"{count} {words}" for count, words in parts if count]
+        return " · ".join([f"{len(self.opened)} of {total} opened", *counts])
+
+
+def read_lines(lines: Iterable[bytes], *, where: str) -> tuple[Ledger, int]:
+    """(The ledger of a journal, bytes that count). A line without its end was being written when the process died.
+
+    Raises InvalidInput for a line that no session wrote.
+    """
+    ledger, size = Ledger(), 0
+    for number, line in enumerate(lines, start=1):
+        if not line.endswith(b"\n"):
+            break
+        try:
+            ledger = ledger.after(_EVENT.validate_json(line))
+        except ValidationError:
+            raise InvalidInput(
+                f"{where}, line {number}, is not a decision of a signing session: move the file away and decide again"
+            ) from None
+        size += len(line)
+    return ledger, size
+
+
+def written(event: Event) -> bytes:
+    return event.model_dump_json().encode() + b"\n"
+
+
+def restored(ledger: Ledger) -> str:
+    """The first message of a session that continues an earlier one. Empty if that session kept nothing."""
+    if not ledger.decisions:
+        return ""
+    left = ledger.to_hand_over
+    signed = f", {counted(len(left), 'statement')} signed and not handed over" if left else ""
+    return f"continued: {counted(len(ledger.decisions), 'decision')} kept{signed}"
+
+
+class SessionJournal:
+    """The decisions of one approver about one batch or run. With a descriptor, they are in a file that `open_journal`
+    has locked. Otherwise they end with the session.
+    """
+
+    def __init__(self, descriptor: int | None = None, ledger: Ledger | None = None, size: int = 0) -> None:
+        self.ledger = ledger or Ledger()
+        self._descriptor = descriptor
+        self._size = size
+
+    def record(self, event: Event) -> None:
+        """Append an event. The one of a file is on the disk before this returns, else Unavailable is raised."""
+        if self._descriptor is not None:
+            self._write(self._descriptor, written(event))
+        self.ledger = self.ledger.after(event)
+
+    def _write(self, descriptor: int, line: bytes) -> None:
+        try:
+            if os.write(descriptor, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(descriptor)
+        except OSError as problem:
+            # A piece of a line would make the next one unreadable.
+            os.ftruncate(descriptor, self._size)
+            raise Unavailable(
+                f"the decision could not be kept ({problem.strerror}): make room and decide again", what="state folder"
+            ) from None
+        self._size += len(line)
+
+
+def path_of(settings: Settings, subject: str, approver: str) -> Path:
+    """The file of this approver's decisions about a batch, or about a run that belongs to none."""
+    return settings.state / "signing" / f"{subject}-{approver}.jsonl"
+
+
+def kept(settings: Settings, subject: str, approver: str, waiting: Collection[str]) -> Ledger:
+    """The decisions about waiting requests that sessions on the screen kept. Half a line does not count."""
+    path = path_of(settings, subject, approver)
+    try:
+        with path.open("rb") as file:
+            return read_lines(file, where=str(path))[0].of(waiting)
+    except FileNotFoundError:
+        return Ledger()
+    except OSError as problem:
+        raise _unreadable(path, problem) from None
+
+
+@contextmanager
+def open_journal(settings: Settings, subject: str, approver: str, waiting: Collection[str]) -> Iterator[SessionJournal]:
+    """The journal as the last session left it, without the decisions about requests that no longer wait.
+
+    Raises Refused if another session of this approver has it open, InvalidInput for a damaged file, and Unavailable if
+    the folder cannot be written.
+    """
+    path = path_of(settings, subject, approver)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError as problem:
+        raise _unreadable(path, problem) from None
+    try:
+        try:
+            # If the process is killed, the kernel unlocks the file.
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused(
+                f"{approver} has another signing session of these requests open: finish that one, or leave it with "
+                "Ctrl-C",
+                code="session_open",
+            ) from None
+        with open(descriptor, "rb", closefd=False) as file:
+            ledger, size = read_lines(file, where=str(path))
+        os.ftruncate(descriptor, size)
+        yield SessionJournal(descriptor, ledger.of(waiting), size)
+    finally:
+        os.close(descriptor)
+
+
+def _unreadable(path: Path, problem: OSError) -> Unavailable:
+    return Unavailable(
+        f"{path}: {problem.strerror}: a signing session keeps its decisions there; make the folder writable",
+        what="state folder",
+    )
 
 
 @dataclass(kw_only=True)

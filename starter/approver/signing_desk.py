@@ -24,8 +24,7 @@ from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.request_view.builder import build_view
-from cutter.request_view.markdown import markdown
-from cutter.request_view.record import view_digest
+from cutter.request_view.forms import markdown, view_digest
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from cutter.storage.law_texts import LAW_TEXT, TERMS
@@ -35,7 +34,7 @@ from cutter.storage.records import Rows, records, values
 from cutter.storage.request_transaction import SEALED, STORED
 from cutter.types import Json, Refusal
 from starter.operator import request_state
-from starter.operator.newer_version import newer_versions
+from starter.operator.request_state import newer_versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,13 +27,10 @@ from cutter.errors import CutterError, NotFound, Refused
 from cutter.settings import Settings
 from cutter.storage import runs as run_rows
 from cutter.types import Json
-from starter.approver import orders, session_journal, signing_desk
-from starter.approver.decisions import Choice, Decision, Signed
+from starter.approver import orders, session, signing_desk
 from starter.approver.request_summary import summary
-from starter.approver.session import Session
-from starter.approver.session_journal import SessionJournal
-from starter.approver.session_requests import Asked, asked_of, listing, view_of, waiting
-from starter.approver.session_signatures import Answer, Signatures
+from starter.approver.session import Choice, Decision, Session, SessionJournal, Signed
+from starter.approver.session_requests import Answer, Asked, Signatures, asked_of, listing, view_of, waiting
 from starter.approver.signing_desk import Signing
 from starter.console.confirmation import confirmed, typed
 from starter.console.terminal import err, progress_bar, say
@@ -77,46 +74,10 @@ class Handed:
     accepted: Sequence[Asked] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionResult:
-    """The result of a signing session of a batch.
-
-    `rejections` has a text for each rejection, with the document and its run's reply. `left_out` names the other
-    documents, each with the reason. `handed` has the batch's reply to the approvals, and `sequel` what follows.
-    """
-
-    batch_id: str
-    approvals: int
-    rejections: tuple[str, ...]
-    left_out: tuple[str, ...]
-    handed: Json
-    sequel: Json
-
-    @property
-    def signed(self) -> int:
-        return self.approvals + len(self.rejections)
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the batch took the approvals. A session without approvals is accepted."""
-        return bool(self.handed["status"] == ACCEPTED)
-
-    def as_json(self) -> Json:
-        """The fields of the result, in the order of a command's answer."""
-        return {
-            "batch_id": self.batch_id, "signed": self.signed, "approvals": self.approvals,
-            "rejections": len(self.rejections), **self.handed,
-            **({"rejected": list(self.rejections)} if self.rejections else {}), **self.sequel,
-            "left_out": list(self.left_out),
-        }  # fmt: skip
-
-
 ACCEPTED = "accepted"
 
 
-def hold(
-    settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], ask: Ask, each: bool = False
-) -> SessionResult:
+def hold(settings: Settings, batch_id: str, signer: Signing, *, only: Sequence[str], ask: Ask) -> Json:
     """Show each waiting request of a batch, sign the chosen ones and hand them over.
 
     Raises NotFound if no request waits for this signer, and Refused if nothing was signed.
@@ -143,20 +104,32 @@ def hold(
             settings, signer, gate, schema.APPROVE, run_id=first.request.run_id, starter=first.starter
         )
     again = f"cutter approve --batch {batch_id}"
-    signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before, each=each)
+    signatures = Signatures(settings=settings, batch_id=batch_id, signer=signer, before=before)
     with _opened(signatures, wanted, batch_id, ask, again) as shown:
         handed = _held(signatures, shown, ask, Decision(choice=Choice.APPROVE))
-        rejections = tuple(
+        rejected = [
             f"{asked.name}: {'handed to its run' if reply.status in orders.TAKEN else reply.status}"
             for asked, _, reply in handed.to_runs
             if shown.journal.ledger.decisions[asked.key].choice is Choice.REJECT
-        )
+        ]
         sequel = after(signatures, handed.accepted) if handed.answer["status"] == ACCEPTED else {}
-        return SessionResult(
-            batch_id=batch_id, approvals=len(handed.approved) + len(handed.to_runs) - len(rejections),
-            rejections=rejections, left_out=(*requests.left_out, *shown.left_out()), handed=handed.answer,
-            sequel={**sequel, "next": again} if requests.others else sequel,
-        )  # fmt: skip
+        sequel |= {"next": again} if requests.others else {}
+        approvals = len(handed.approved) + len(handed.to_runs) - len(rejected)
+        left_out = [*requests.left_out, *shown.left_out()]
+        return session_answer(batch_id, approvals, rejected, handed.answer, sequel, left_out)
+
+
+def session_answer(
+    batch_id: str, approvals: int, rejected: list[str], handed: Json, sequel: Json, left_out: list[str]
+) -> Json:
+    """The answer of a session: its counts, the batch's reply, each rejection with its run's reply, and what follows.
+
+    `left_out` names the other documents, each with the reason.
+    """
+    return {
+        "batch_id": batch_id, "signed": approvals + len(rejected), "approvals": approvals, "rejections": len(rejected),
+        **handed, **({"rejected": rejected} if rejected else {}), **sequel, "left_out": left_out,
+    }  # fmt: skip
 
 
 def hold_one(
@@ -197,11 +170,11 @@ def _opened(signatures: Signatures, requests: Sequence[Asked], subject: str, ask
         build=lambda request: signing_desk.recompute(settings, request.document),
     )  # fmt: skip
     if ask is Ask.ON_SCREEN:
-        with session_journal.open_journal(settings, subject, approver, keys) as journal:
+        with session.open_journal(settings, subject, approver, keys) as journal:
             shown.journal = journal
             yield shown
     else:
-        shown.kept = session_journal.kept(settings, subject, approver, keys)
+        shown.kept = session.kept(settings, subject, approver, keys)
         yield shown
 
 

@@ -14,15 +14,15 @@ from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
-from starter.approver import failed_inclusion, orders, signing_desk, signing_session
-from starter.approver.decisions import Choice, Decision
+from starter.approver import orders, signing_desk, signing_session
+from starter.approver.session import Choice, Decision
 from starter.approver.signing_session import Ask
 from starter.commands.options import RUN, Approver, GpgHome, Key, OptionalReason, Reason, Run
 from starter.commands.stop import acknowledge_drift
 from starter.console.confirmation import Yes
 from starter.console.failures import of_answer
 from starter.console.terminal import AsJson, ExitCode, end, fields, fills_the_screen, progress, show
-from starter.operator.run_steps import moves, step_of, wait_while_it_moves
+from starter.operator.run_status import moves, step_of, wait_while_it_moves
 from temporal.runs import OrderReply
 
 
@@ -37,9 +37,6 @@ def approve(
     approver: Approver = None, key: Key = None, gpg_home: GpgHome = None, yes: Yes = False,
     as_json: AsJson = False,
     plain: Annotated[bool, typer.Option("--plain", help="Show a short page and ask in a line")] = False,
-    sign_each: Annotated[
-        bool, typer.Option("--sign-each", help="Of a batch, make a signature for each document, not one for all")
-    ] = False,
 ) -> None:  # fmt: skip
     """Show a request, compute every digest again on this machine, sign it with your key and hand it over.
 
@@ -59,15 +56,13 @@ def approve(
     if batch is not None:
         settings = load()
         if decision == schema.INCLUDE_FAILED:
-            answer = failed_inclusion.include(
-                settings, batch, keys, only=only or (), reason=reason or "", yes=yes, each=sign_each
-            )
+            answer = orders.include(settings, batch, keys, only=only or (), reason=reason or "", yes=yes)
             _show_set(answer, as_json=as_json)
         elif decision == schema.APPROVE:
             signer = signing_desk.who(settings, *signing_session.addressed(settings, batch, keys))
             ask = _ask(yes, plain or as_json)
-            result = signing_session.hold(settings, batch, signer, only=only or (), ask=ask, each=sign_each)
-            _show_set(result.as_json(), as_json=as_json)
+            answer = signing_session.hold(settings, batch, signer, only=only or (), ask=ask)
+            _show_set(answer, as_json=as_json)
         else:
             raise InvalidInput(f"--decision {decision}: of a batch approve or include_failed")
         return

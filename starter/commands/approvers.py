@@ -16,9 +16,9 @@ from psycopg.types.json import Jsonb
 from rich.text import Text
 
 from cutter.approvals import approver_store
-from cutter.approvals.epoch_transition import differences
 from cutter.approvals.policy import ApproverPolicy
 from cutter.approvals.policy import Signing as SigningRule
+from cutter.approvals.policy_file import differences
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex

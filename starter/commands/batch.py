@@ -18,7 +18,7 @@ from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused
 from cutter.messages import Mode
-from cutter.projections import batch_queue_file
+from cutter.projections import run_folder
 from cutter.projections.run_view import law_already
 from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
@@ -27,9 +27,8 @@ from cutter.storage.pools import session
 from cutter.storage.runs import caps_of
 from starter.commands.options import WATCH, RunMode, Wait
 from starter.console.terminal import AsJson, Listing, show
-from starter.operator import batch_check
-from starter.operator.batch_outcome import outcome
-from starter.operator.batch_resume import go_on, resting
+from starter.operator import batch_outcome
+from starter.operator.batch_outcome import go_on, outcome, resting
 from temporal import batches
 
 
@@ -112,7 +111,7 @@ def _check(settings: Settings, data: bytes, options: Options, *, by_name: bool, 
     """Show what the batch would start. Nothing is registered."""
     with session(settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, data, options)
-        marked = batch_check.mark_all(settings, connection, admission)
+        marked = batch_outcome.mark_all(settings, connection, admission)
         tenants = sorted({item.tenant for item in admission.items})
         weights = batch_rows.WEIGHTS.one(connection, {"tenants": tenants})
     enacted = {name: f"{law_already(run_id)}: its run will end as skipped" for name, run_id in admission.law_by.items()}
@@ -123,7 +122,7 @@ def _check(settings: Settings, data: bytes, options: Options, *, by_name: bool, 
         for place in plan.order(admission.items, weights=weights)
     ]  # fmt: skip
     columns = ("place", "document_id", "tenant", "why", "units", "findings")
-    counts = batch_check.with_units(rows, marked)
+    counts = batch_outcome.with_units(rows, marked)
     answer = {
         "batch_id": batch_rows.name_of(admission.queue, options), "mode": options.mode, "policy": options.policy,
         "lanes": options.lanes, "unattended": options.unattended, "hard_cap_minutes": options.hard_cap_minutes,
@@ -171,7 +170,7 @@ def _started(settings: Settings, batch_id: str, data: bytes, beside: Path | None
         return {**runs_as, "note": resting(view)}
     batches.keep_queue(settings, batch_id, data)
     uploaded: dict[str, int] = {}
-    for place in (beside, batch_queue_file.find(settings.batches, batch_id)) if beside else ():
+    for place in (beside, run_folder.find_batch(settings.batches, batch_id)) if beside else ():
         uploaded |= batches.upload_pre_batched(settings, batch_id, place)
     return {**runs_as, **uploaded, **go_on(settings, view)}
 

@@ -17,7 +17,7 @@ from cutter.catalogue import Role
 from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.messages import BatchResult
-from cutter.projections import batch_queue_file
+from cutter.projections import run_folder
 from cutter.projections.batch_summary import ShownBatch
 from cutter.settings import Settings
 from cutter.storage import batches as batch_rows
@@ -30,7 +30,7 @@ from starter.approver.signing_desk import Signing
 from starter.approver.signing_session import Ask
 from starter.console.terminal import Listing, progress, say
 from starter.operator import batch_status
-from starter.operator.batch_watch import until_people_or_end
+from starter.operator.batch_outcome import until_people_or_end
 from temporal import batches, runs
 from temporal.client import connect
 
@@ -97,7 +97,7 @@ def play(settings: Settings, signer: Signing, laws: Sequence[Path]) -> DemoBatch
     _through(settings, batch_id, signer)
     return DemoBatch(
         view=batch_status.look(settings, batch_id), laws=names, not_registered=refused,
-        report=str(batch_queue_file.find(settings.batches, batch_id) / "report.html"),
+        report=str(run_folder.find_batch(settings.batches, batch_id) / "report.html"),
     )  # fmt: skip
 
 
@@ -129,14 +129,14 @@ def _through(settings: Settings, batch_id: str, signer: Signing) -> None:
         if view.over:
             break
         try:
-            result = signing_session.hold(settings, batch_id, signer, only=(), ask=Ask.NOBODY)
+            answer = signing_session.hold(settings, batch_id, signer, only=(), ask=Ask.NOBODY)
         except NotFound:
             continue  # the batch waited a moment ago and has continued
-        if not result.accepted:
+        if answer["status"] != signing_session.ACCEPTED:
             raise Refused(
                 "the demo's batch refused what was signed: see", then=f"cutter status {batch_id}", code="refused"
             )
-        say(f"one signing session: {result.signed} documents signed, one signature each")
+        say(f"one signing session: {answer['signed']} documents, one signature")
 
     async def ended() -> None:
         """The workflow ends only after its folder is written."""

@@ -19,7 +19,7 @@ from cutter import log_lines as logs
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError, InvalidInput, Unavailable
-from cutter.notifications import card_text, channels, delivery, health
+from cutter.notifications import card_text, channels, delivery
 from cutter.notifications.channels import Channel, Message, Trouble, secret
 from cutter.settings import Settings, load
 from cutter.stack.ports import LOOPBACK
@@ -29,8 +29,7 @@ from cutter.storage.records import answer
 from starter.commands.options import Host, Port
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, show, table
-from starter.slack_app.decisions import resolve
-from starter.slack_app.server import SIGNING_SECRET_FILE, Server
+from starter.slack_app.server import SIGNING_SECRET_FILE, Server, resolve
 
 log = structlog.get_logger()
 
@@ -61,7 +60,7 @@ def check(
         _send_test(settings, name, as_json=as_json)
         return
     with session(settings, Role.OPERATOR) as connection:
-        channels_served, messages = health.health(connection), health.undelivered(connection)
+        channels_served, messages = channels.health(connection), channels.undelivered(connection)
     view: View = {
         "channels": [asdict(channel) for channel in channels_served],
         "undelivered": [_shown(asdict(message)) for message in messages],

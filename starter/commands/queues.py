@@ -19,8 +19,8 @@ from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
 from starter.commands.options import Run
 from starter.console.terminal import AsJson, Listing, show
-from starter.operator import queue_entries
-from starter.operator.queue_entries import QueueEntry
+from starter.operator import inbox_entries
+from starter.operator.inbox_entries import QueueEntry
 
 WHY_WIDTH = 60
 """The width of a reason in the list. `cutter queues show` prints the whole reason."""
@@ -82,7 +82,7 @@ def show_entry(
         )
     entry = entries[-1]
     with session(settings, Role.OPERATOR) as connection:
-        document = queue_entries.document(connection, entry.kb_id)
+        document = inbox_entries.queue_document(connection, entry.kb_id)
     view = {**asdict(entry), "document": document}
     steps = [f"{word}: {command}" for word, command in zip_longest(("next",), entry.commands, fillvalue="then")]
     show(view, as_json=as_json, render=lambda out: out.print(document, *steps, sep="\n", soft_wrap=True))
@@ -91,4 +91,4 @@ def show_entry(
 def waiting(settings: Settings, *, batch_id: str | None = None, run_id: str | None = None) -> list[QueueEntry]:
     """The open entries, read by an operator."""
     with session(settings, Role.OPERATOR) as connection:
-        return queue_entries.entries(settings, connection, batch_id=batch_id, run_id=run_id)
+        return inbox_entries.queue_entries(settings, connection, batch_id=batch_id, run_id=run_id)

@@ -30,8 +30,8 @@ from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
 from cutter.kb import folder as kb_folder
 from cutter.kb.ids import signature_of
-from cutter.projections import phase_report
-from cutter.projections.batch_queue_file import QUEUE
+from cutter.projections import state_file
+from cutter.projections.run_folder import QUEUE
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import CLOCK, session, single
@@ -188,7 +188,7 @@ def documents_of(settings: Settings, sidecar: RunSidecar) -> Iterator[tuple[str,
         sha256 = snapshot.sha256
         yield kb_folder.snapshot_copy(folder_of(run, sha256), sha256), snapshot.data, sha256
     for entry in entries:
-        data = entry.body.encode() if entry.body is not None else phase_report.render(run, receipts[entry.subject])
+        data = entry.body.encode() if entry.body is not None else state_file.render_gate(run, receipts[entry.subject])
         yield entry.kb_id, data, entry.sha256
     if "IG_closeout" in receipts:
         yield *index_entry(sidecar), None

@@ -20,7 +20,7 @@ from starter.commands.options import RUN_OR_BATCH, Out
 from starter.commands.status import view_of
 from starter.console.output_file import write_out
 from starter.console.terminal import AsJson, show
-from starter.operator import rejections
+from starter.operator import request_state
 from starter.operator.pinned_law import pinned_law
 
 Listed = TypeVar("Listed", ShownDocument, QueueEntry)
@@ -44,8 +44,8 @@ def report(
             batch = batch_view(batch_views.shown_facts(connection, run))
             named = [document.run_id for document in batch.documents]
             named += [entry.run_id for waiting in batch.queues.values() for entry in waiting]
-            rejected = rejections.read(settings, connection, filter(None, named))
-        reasons = {run_id: rejections.sentence(rejection) for run_id, rejection in rejected.items()}
+            rejected = request_state.rejections(settings, connection, filter(None, named))
+        reasons = {run_id: request_state.rejection_sentence(rejection) for run_id, rejection in rejected.items()}
         batch = replace(
             batch, documents=_with_reasons(batch.documents, reasons),
             queues={queue: _with_reasons(waiting, reasons) for queue, waiting in batch.queues.items()},

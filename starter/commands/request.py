@@ -17,7 +17,7 @@ from cutter.domain.markdown import escape
 from cutter.domain.visible import json_text
 from cutter.errors import InvalidInput
 from cutter.projections import request_page
-from cutter.request_view.record import request_record
+from cutter.request_view.forms import request_record
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows

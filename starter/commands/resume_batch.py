@@ -14,8 +14,7 @@ from cutter.storage import runs as run_rows
 from starter.approver import orders
 from starter.commands.options import BATCH_ID, WATCH, ApprovalSet, Wait
 from starter.console.terminal import AsJson
-from starter.operator.batch_outcome import outcome
-from starter.operator.batch_resume import go_on, hand_over
+from starter.operator.batch_outcome import go_on, hand_over, outcome
 from temporal import batches, runs
 from temporal.client import connect
 

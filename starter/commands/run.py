@@ -30,7 +30,7 @@ from starter.commands.status import lines_of_run, render_run
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, say, show
 from starter.console.watch import following
-from starter.operator.run_steps import step_of
+from starter.operator.run_status import step_of
 from starter.operator.run_watch import WAITING_STATES, Moment, Shown, Tell, said, wait_for_people
 from temporal import foreign_workflows as foreign
 from temporal import runs

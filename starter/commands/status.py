@@ -16,7 +16,7 @@ from cutter.domain import ids, lanes
 from cutter.domain.amounts import counted
 from cutter.domain.tenants import TenantRooms
 from cutter.errors import NotFound
-from cutter.notifications import health
+from cutter.notifications import channels
 from cutter.projections.run_view import ShownRun, short_time
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
@@ -30,8 +30,7 @@ from starter.console.terminal import AsJson, Listing, line, table
 from starter.console.watch import follow
 from starter.operator import run_status
 from starter.operator.batch_status import ListedBatch, open_batches, status_of_batch, table_of_batches
-from starter.operator.holds import with_holds
-from starter.operator.run_status import RunLine
+from starter.operator.run_status import RunLine, with_holds
 
 View = dict[str, Any]
 FIRST_DOCUMENT: Rows[str] = values("first_document")
@@ -107,7 +106,7 @@ def newest(settings: Settings) -> Overview:
     """
     with session(settings, Role.OPERATOR) as connection:
         runs = with_holds(settings, connection, run_status.newest_runs(connection))
-        undelivered = list(health.sentences(health.health(connection)))
+        undelivered = list(channels.sentences(channels.health(connection)))
         stuck = [worker.sentence for worker in run_rows.BLOCKED_WORKERS.all(connection)]
         first, document_id = None, FIRST_DOCUMENT.first(connection) if not runs else None
         if not runs:

@@ -15,8 +15,7 @@ from cutter.law import views
 from cutter.law.law_text import LawVersion, OutlineUnit, Signer, Unit, UnitTree
 from cutter.law.views import compare
 from cutter.projections import desk_pages
-from cutter.projections.desk_pages import address, unit_address
-from cutter.projections.desk_parts import Part, part_of
+from cutter.projections.desk_pages import Part, address, part_of, unit_address
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import Law
 from cutter.storage.records import Connection
@@ -127,7 +126,7 @@ def unit(
         began = {unit_version.enacted_by_version for unit_version in past}
         signers = {of.version: enacted_law.signers(connection, of) for of in known if of.version in began}
     past_views = [
-        {**views.plain(unit_version), "signers": [views.plain(s) for s in signers[unit_version.enacted_by_version]]}
+        {**views.plain(unit_version), "signers": list(map(views.plain, signers[unit_version.enacted_by_version]))}
         for unit_version in past
     ]
     for past_view in past_views:

@@ -21,7 +21,7 @@ from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.projections import desk_pages
 from cutter.senders import Senders
 from cutter.settings import Settings
-from starter.desk import access, answers, law_routes, work_routes
+from starter.desk import answers, boundary, law_routes, work_routes
 from starter.desk.boundary import Boundary
 
 ABOUT = "Reads what waits for people, enacted laws, runs, batches and queues. It can change nothing."
@@ -95,7 +95,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 def serve(settings: Settings, listener: socket.socket, *, begun: Callable[[], None] = lambda: None) -> None:
     """Answer requests until a person interrupts it."""
-    rules = access.rules(
+    rules = boundary.rules(
         listener.getsockname()[1], hosts=settings.desk_hosts, user_header=settings.desk_user_header,
         proxies=settings.desk_proxies,
     )  # fmt: skip

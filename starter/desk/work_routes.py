@@ -16,15 +16,14 @@ from cutter.domain import ids
 from cutter.errors import NotFound
 from cutter.projections import batch_report, desk_pages, report, request_page
 from cutter.projections.batch_view import batch_view
-from cutter.projections.desk_pages import address, bar
-from cutter.projections.desk_parts import Part, part_of
-from cutter.request_view.record import request_record
+from cutter.projections.desk_pages import Part, address, bar, part_of
+from cutter.request_view.forms import request_record
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.policies import EPOCH
 from starter.approver import signing_desk
 from starter.desk.answers import answer, forms, place_of, reader_of
-from starter.operator import inbox_entries, queue_entries, request_state, run_status
+from starter.operator import inbox_entries, request_state, run_status
 from starter.operator.batch_status import newest_batches
 from starter.operator.inbox_entries import HostRepair, InboxEntry
 from starter.operator.pinned_law import read_pinned_law
@@ -109,7 +108,7 @@ def one_batch(request: Request, batch: str) -> Response:
 def queues(request: Request, part: PartNumber = 1) -> Response:
     """The documents in the error, quarantine and human review queues, the longest waiting first."""
     with reader_of(request).moment() as connection:
-        rows = queue_entries.entries(reader_of(request).settings, connection)
+        rows = inbox_entries.queue_entries(reader_of(request).settings, connection)
     return _listed(request, "queues", "Queues", {"waiting": [asdict(row) for row in rows]}, rows, part)
 
 
@@ -118,10 +117,10 @@ def one_entry(request: Request, run: str) -> Response:
     """The document about one run in a queue, and the commands that continue the run."""
     with reader_of(request).moment() as connection:
         run_id = run_rows.run_meant(connection, run)
-        entries = queue_entries.entries(reader_of(request).settings, connection, run_id=run_id)
+        entries = inbox_entries.queue_entries(reader_of(request).settings, connection, run_id=run_id)
         if not entries:
             raise NotFound(f"{run_id} is in no queue: see", then=f"cutter status {run_id}", code="NOT_QUEUED")
-        entry = {**asdict(entries[-1]), "document": queue_entries.document(connection, entries[-1].kb_id)}
+        entry = {**asdict(entries[-1]), "document": inbox_entries.queue_document(connection, entries[-1].kb_id)}
     return answer(request, lambda: entry, lambda: desk_pages.page(
         "queue_entry", place_of(request), title=f"{entry['document_id']} in a queue", entry=entry))  # fmt: skip
 

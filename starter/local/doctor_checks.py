@@ -20,7 +20,7 @@ from cutter import limits
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain import lanes
 from cutter.errors import CutterError, NotFound, Unavailable
-from cutter.notifications import channels, health
+from cutter.notifications import channels
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Description, Host, Probe, Verdict, bad, ok, unseen, warned
 from cutter.preflight.database import first_line, remedy_of
@@ -32,9 +32,8 @@ from cutter.storage.records import Connection, Rows, values
 from cutter.storage.roles import GUARDED
 from cutter.storage.runs import BLOCKED_WORKERS, LANES, LIVING_WORKERS, SHOW_WORKERS, STILL
 from starter.approver import signing_desk
-from starter.operator.holds import with_holds
 from starter.operator.inbox_entries import INBOX
-from starter.operator.run_status import view_of
+from starter.operator.run_status import view_of, with_holds
 
 PYTHON_MIN = (3, 11)
 KEYS = tuple(sorted(key_homes.HOMES.values()))
@@ -238,11 +237,11 @@ def change_notices(_: Settings, connection: Connection) -> Check:
 
 def messages(settings: Settings, connection: Connection) -> Check:
     """Messages to people arrive. `off` if no channel was ever served."""
-    rows = health.health(connection)
+    rows = channels.health(connection)
     if not rows:
         remedy = "cutter notify serve" if channels.are_on(settings) else channels.HOW_TO_SWITCH_ON
         return unseen(checks.MESSAGES, "no channel was served yet", remedy)
-    wrong = "; ".join(health.sentences(rows))
+    wrong = "; ".join(channels.sentences(rows))
     if wrong:
         return bad(checks.MESSAGES, wrong, "cutter notify check")
     return ok(checks.MESSAGES, f"arrive by {', '.join(channel.name for channel in rows)}")

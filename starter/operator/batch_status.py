@@ -30,7 +30,7 @@ from cutter.storage.records import Connection, records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
-from starter.operator.rejections import SHORT, Rejected, sentence, with_reasons
+from starter.operator.request_state import SHORT, Rejected, rejection_sentence, with_reasons
 
 COLUMNS = ("document", "state", "gate", "passed", "age", "queue")
 
@@ -175,7 +175,7 @@ def lines(view: ShownBatch) -> list[str]:
 
 def _rejection(document: BatchLine) -> str:
     """The person who rejected a document, the gate and the reason. Empty if nobody rejected it."""
-    return f"{document.document_id} was {sentence(document.rejected)}" if document.rejected else ""
+    return f"{document.document_id} was {rejection_sentence(document.rejected)}" if document.rejected else ""
 
 
 def _state(view: ShownBatch) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cutter import marking
 from cutter.catalogue import Role, Sovereign
 from cutter.marking.law_title import law_title
-from cutter.projections.shown_law import PinnedLaw
+from cutter.projections.report import PinnedLaw
 from cutter.request_view.builder import build_view
 from cutter.settings import Settings
 from cutter.storage.law_texts import LAW, TERMS

@@ -1,18 +1,108 @@
-"""IO: what became of requests that nobody can answer any more, in words for their pages and for an open session."""
+"""IO: what became of requests and their runs, in words: who rejected and why, a newer version, and why one is over.
+
+PostgreSQL records who rejected a run. Only the signed statement has the reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import lru_cache
 
-from cutter.catalogue import Role
+from cutter import limits
+from cutter.approvals import statement
+from cutter.approvals.statement import Statement
+from cutter.catalogue import Role, Sovereign
+from cutter.domain.digests import sha256_hex
 from cutter.domain.run_state import RunState
 from cutter.domain.timestamps import readable
+from cutter.errors import InvalidInput, NotFound, Unavailable
+from cutter.kb.store import Store
+from cutter.projections.run_view import ShownRejection
 from cutter.settings import Settings
 from cutter.storage.pools import session
-from cutter.storage.records import records
-from starter.operator import rejections
+from cutter.storage.records import Connection, records
+
+SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
+"""The short names of the sovereign gates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A recorded rejection: the gate, the approver, and the statement that was judged."""
+
+    gate: str
+    approver: str
+    kb_id: str
+    approval_sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedRun(Rejected):
+    """A recorded rejection with its run."""
+
+    run_id: str
+
+
+REJECTED = records("rejections", RejectedRun)
+
+
+def rejections(settings: Settings, connection: Connection, run_ids: Iterable[str]) -> dict[str, ShownRejection]:
+    """The rejections of these runs by run: the gate, the approver and the reason. Other runs are left out."""
+    rows = REJECTED.all(connection, {"run_ids": sorted(run_ids)})
+    return with_reasons(settings, {row.run_id: row for row in rows})
+
+
+def rejection_sentence(rejection: ShownRejection) -> str:
+    """Such as `rejected at SG_1 by anna: article 4 is missing`."""
+    return f"rejected at {SHORT.get(rejection.gate, rejection.gate)} by {rejection.approver}: {rejection.reason}"
+
+
+def with_reasons(settings: Settings, recorded: Mapping[str, Rejected]) -> dict[str, ShownRejection]:
+    """Each recorded rejection with the reason from its statement, by run."""
+    shown = {}
+    for run_id, rejection in recorded.items():
+        try:
+            reason = _signed_reason(settings.kb, rejection.kb_id, rejection.approval_sha256) or "no reason was given"
+        except (NotFound, InvalidInput, Unavailable):
+            reason = f"the reason cannot be read; the signed statement was {rejection.kb_id}"
+        shown[run_id] = ShownRejection(gate=rejection.gate, approver=rejection.approver, reason=reason)
+    return shown
+
+
+@lru_cache(maxsize=1000)
+def _signed_reason(kb: str, kb_id: str, approval_sha256: str) -> str:
+    """The text of the statement on one line. A file that is not the judged statement is InvalidInput."""
+    body = Store(kb).get(kb_id, limit=limits.STATEMENT_BYTES_MAX)
+    judged = statement.parse(body) if sha256_hex(body) == approval_sha256 else None
+    if not isinstance(judged, Statement):
+        raise InvalidInput(f"{kb_id} is not the statement that was judged")
+    return " ".join(judged.text.split())[: limits.REASON_CHARACTERS_MAX]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewerVersion:
+    """The version that a run has pinned, and the newest registered one. No run has taken the newest one yet."""
+
+    run_id: str
+    pinned: int
+    newest: int
+    registered_by: str | None
+    registered_at: datetime
+
+
+NEWER = records("newer_versions", NewerVersion)
+
+
+def newer_versions(connection: Connection, run_ids: Sequence[str]) -> dict[str, str]:
+    """A sentence for each of these runs whose document has a newer version."""
+    sentences = {}
+    for row in NEWER.all(connection, {"run_ids": list(run_ids)}):
+        by = f" by {row.registered_by}" if row.registered_by else ""
+        registered = f"registered{by} on {row.registered_at.astimezone(UTC):%Y-%m-%d}"
+        sentences[row.run_id] = f"version {row.newest} was {registered}, and this run has version {row.pinned}"
+    return sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +142,11 @@ def over(settings: Settings, run_id: str, *, role: Role = Role.OPERATOR) -> str:
     """Why nobody can answer the request that is shown of a run. Empty while it is open, and for a rehearsal."""
     with session(settings, role) as connection:
         asked = STATE.first(connection, {"run_id": run_id})
-        rejected = rejections.read(settings, connection, [run_id]).get(run_id)
+        rejected = rejections(settings, connection, [run_id]).get(run_id)
     if asked is None or asked.is_open or asked.mode != "live":
         return ""
     if rejected:
-        why = rejections.sentence(rejected).rstrip(".")
+        why = rejection_sentence(rejected).rstrip(".")
     elif RunState(asked.state).voided:
         why = "the run was voided"
     elif asked.status == "expired":
@@ -73,14 +163,14 @@ def gone(settings: Settings, requests: Sequence[tuple[str, str]], approver: str)
     asked = {"run_ids": [run for run, _ in requests], "requests": [key for _, key in requests], "approver": approver}
     with session(settings, Role.OPERATOR) as connection:
         ended = [request for request in STATES.all(connection, asked) if not request.waits]
-        rejected = rejections.read(settings, connection, [request.run_id for request in ended])
+        rejected = rejections(settings, connection, [request.run_id for request in ended])
     reasons = {}
     for request in ended:
         rejection = rejected.get(request.run_id)
         if request.is_open and request.approved:
             reasons[request.request_sha256] = "you signed it elsewhere"
         elif request.status == "rejected" and rejection:
-            reasons[request.request_sha256] = rejections.sentence(rejection)
+            reasons[request.request_sha256] = rejection_sentence(rejection)
         else:
             reasons[request.request_sha256] = _ENDS.get(request.status, f"its run is {request.state}")
     return reasons

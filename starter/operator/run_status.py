@@ -1,8 +1,16 @@
-"""IO: the state of one run and the runs that stand for all documents, each with its next command."""
+"""IO: the state of one run and the runs that stand for all documents, each with its next command.
+
+An open run that seems to wait for a worker may be paused in Temporal. Only for such a run does a command that shows
+runs ask Temporal. If Temporal does not answer, the command shows what PostgreSQL says.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import importlib
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -12,11 +20,11 @@ from cutter.approvals import schema
 from cutter.batch import ways
 from cutter.domain import lanes
 from cutter.domain.digests import sha256_hex
-from cutter.domain.next_step import Needs, StepFacts, next_step
+from cutter.domain.next_step import Needs, Step, StepFacts, next_step
 from cutter.domain.run_record import RunSidecar
 from cutter.domain.run_state import RunState
 from cutter.domain.timestamps import utc
-from cutter.errors import InvalidInput, NotFound, Unavailable
+from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.projections.run_view import ShownRefusal, ShownRun, run_view
 from cutter.settings import Settings
@@ -24,8 +32,8 @@ from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
 from cutter.storage.records import Connection, records
 from cutter.storage.runs import BlockedWorker
-from starter.operator import rejections
-from starter.operator.newer_version import newer_versions
+from starter.operator import request_state
+from starter.operator.request_state import newer_versions
 
 RUNS_SHOWN = 200
 View = dict[str, Any]
@@ -106,11 +114,11 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun
     held = run_rows.LANES.one(connection) if run.ended_at is None else []
     flaw = request_flaw(settings, sidecar)
     newer = newer_versions(connection, [run_id])
-    rejected = rejections.read(settings, connection, [run_id]).get(run_id)
+    rejected = request_state.rejections(settings, connection, [run_id]).get(run_id)
     view = run_view(sidecar, refused, step)
     if rejected is not None:
         # The signed reason is shown wherever the view says that an approver rejected the run.
-        why = rejections.sentence(rejected)
+        why = request_state.rejection_sentence(rejected)
         timeline = [replace(entry, reason=why) if entry.to == view.state else entry for entry in view.timeline]
         approvals = [
             replace(approval, reason=rejected.reason) if approval.decision == schema.REJECT else approval
@@ -123,11 +131,13 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun
     return _held_up(view, None if flaw else still.get(run_id), run_rows.BLOCKED_WORKERS.all(connection))
 
 
-def still_runs(connection: Connection, run_id: str | None = None) -> dict[str, float]:
+def still_runs(
+    connection: Connection, run_id: str | None = None, seconds: float = limits.STILL_SECONDS
+) -> dict[str, float]:
     """Seconds since the last move of open runs that wait for nobody, by run id. Runs that have moved lately are left
     out.
     """
-    asked = {"run_id": run_id, "seconds": limits.STILL_SECONDS}
+    asked = {"run_id": run_id, "seconds": seconds}
     return {run.run_id: run.still_seconds for run in run_rows.STILL.all(connection, asked)}
 
 
@@ -159,3 +169,49 @@ def request_flaw(settings: Settings, sidecar: RunSidecar) -> str | None:
     except (NotFound, InvalidInput) as problem:
         return str(problem)
     return f"{differs[0]} is not the request that the run made" if differs else None
+
+
+MOVING_SECONDS = 30.0
+"""How long a command waits for a run that moves on by itself. Most runs reach their next request sooner."""
+
+LOOK_SECONDS = 0.3
+
+
+def step_of(settings: Settings, run_id: str) -> Step:
+    """The step that continues the run, or reads or repeats a run that is over. Raises NotFound for an unknown run."""
+    return next_step(run_rows.sidecar(settings, run_id).step_facts)
+
+
+def moves(settings: Settings, run_id: str) -> bool:
+    """True if the run is open and waits for no person."""
+    sidecar = run_rows.sidecar(settings, run_id)
+    return sidecar.run.ended_at is None and next_step(sidecar.step_facts).needs in (Needs.NOTHING, Needs.EXECUTION)
+
+
+def wait_while_it_moves(settings: Settings, run_id: str) -> None:
+    """Until the run waits for a person or ends, or until the time is over."""
+    until = time.monotonic() + MOVING_SECONDS
+    while moves(settings, run_id) and time.monotonic() < until:
+        time.sleep(LOOK_SECONDS)
+
+
+BY_WORKFLOW = (Needs.EXECUTION.value, Needs.WORKER.value, Needs.DELIVERY.value)
+"""The needs of a run that no person keeps waiting, and whose workflow does not take the next step."""
+
+
+def with_holds(settings: Settings, connection: Connection, runs: Sequence[Shown]) -> list[Shown]:
+    """The runs. A run that somebody paused in Temporal has the reason, and the command that takes this back."""
+    still = still_runs(connection, seconds=limits.HOLD_LOOK_SECONDS)
+    suspects = [
+        run.document_id for run in runs if not run.ended_utc and (run.needs in BY_WORKFLOW or run.run_id in still)
+    ]
+    held: dict[str, tuple[str, str]] = {}
+    if suspects:
+        # Temporal's client is imported only here, because the import is slow and most answers need none.
+        holds = importlib.import_module("temporal.executions").holds(settings, suspects)
+        with suppress(CutterError, TimeoutError):
+            held = asyncio.run(asyncio.wait_for(holds, limits.CONNECT_SECONDS))
+    return [
+        replace(run, needs=held[run.document_id][0], next=held[run.document_id][1]) if run.document_id in held else run
+        for run in runs
+    ]

@@ -24,7 +24,7 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 57_200,
+    "product Python, lines": 57_550,
     "SQL, lines": 9_000,
     "modules behind a reading gate": 60,
     "private helpers with one caller, per mille of all functions": 150,

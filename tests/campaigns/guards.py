@@ -1199,7 +1199,7 @@ BATCHES = (
          "::test_a_request_that_this_machine_computes_otherwise_is_refused"),
     ),
     *_of(
-        "starter/operator/rejections.py", "unit/starter/test_rejections.py",
+        "starter/operator/request_state.py", "unit/starter/test_rejections.py",
         ("a reason from a file that was not judged", " if sha256_hex(body) == approval_sha256 else None", "",
          "::test_a_file_that_was_not_judged_gives_no_reason"),
     ),
@@ -1253,7 +1253,7 @@ BATCHES = (
          "::test_a_command_that_signs_shows_first_and_asks[void in waiting_at_the_cut]"),
     ),
     *_of(
-        "starter/approver/session_journal.py", "unit/starter/test_decisions.py",
+        "starter/approver/session.py", "unit/starter/test_decisions.py",
         ("a second session of one approver", "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass",
          "::test_two_sessions_of_one_approver_do_not_mix"),
         ("half a line of a journal", "            os.ftruncate(descriptor, self._size)\n", "",
@@ -1567,7 +1567,7 @@ EVIDENCE = (
          "::test_a_unit_of_the_base_that_is_left_out_is_seen_in_the_bundle_that_follows"),
     ),
     *_of(
-        "cutter/notifications/http_post.py", "unit/notifications/test_webhook.py",
+        "cutter/notifications/channels.py", "unit/notifications/test_webhook.py",
         ("a token that a redirect carries away", "build_opener(_Stays).open(", "build_opener().open(",
          "::test_a_redirect_is_not_followed[302]"),
     ),
@@ -1694,7 +1694,7 @@ TEXTS = (
          "::test_the_page_of_a_run_shows_hidden_characters_by_their_codes"),
     ),
     *_of(
-        "cutter/projections/shown_law.py", "unit/evidence/test_run_report.py",
+        "cutter/projections/report.py", "unit/evidence/test_run_report.py",
         ("another cut in a report", "pins[name] != getattr(own, name)", "False",
          "::test_another_cut_than_the_sealed_one_is_not_shown_as_the_units_of_the_run"),
     ),
@@ -2019,7 +2019,7 @@ LAW = (
 _DESK = "unit/starter/test_desk_boundary.py"
 DESK = (
     *_of(
-        "starter/desk/access.py", _DESK,
+        "starter/desk/boundary.py", _DESK,
         ("a site that points its own name at this machine", "if len(host) != 1 or host[0].lower() not in access.hosts:",
          "if len(host) != 1:", "::test_only_a_trusted_proxy_with_one_user_is_answered"),
         ("a script of a foreign site", "if any(origin not in own for origin in",
@@ -2064,7 +2064,7 @@ DESK = (
          "                pass\n", "::test_every_answer_has_the_security_headers"),
     ),
     *_of(
-        "cutter/projections/desk_parts.py", "unit/law/test_desk_parts.py",
+        "cutter/projections/desk_pages.py", "unit/law/test_desk_parts.py",
         ("a page without end", "if size > room and place > begins[-1]:", "if False:",
          "::test_every_entry_is_on_one_part_and_no_part_is_too_large"),
     ),
@@ -2261,7 +2261,7 @@ HOSTS = (
 """Hosts that a worker must not serve from."""
 
 SHOWN = _of(
-    "cutter/request_view/difference.py",
+    "cutter/request_view/view.py",
     "unit/request_view/test_view_of_a_revision.py",
     (
         "the difference shows a text in force that nobody signed", "sha256_hex(old.body) != old.body_sha256", "False",

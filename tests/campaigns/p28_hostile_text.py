@@ -39,7 +39,7 @@ from cutter.batch.triage import Triage
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.next_step import Needs, Step, StepFacts
 from cutter.messages import BeginInput, EscalateInput, RunInput
-from cutter.projections import phase_report
+from cutter.projections import state_file
 from cutter.projections.state_file import render_state
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
@@ -101,7 +101,7 @@ def of_run(made: Deployment, run_id: str) -> Written:
         folder = Path(str(made.settings.kb).removeprefix("file://"))
         yield from (path.read_text(encoding="utf-8") for path in folder.rglob("SG3-*.md") if run_id in path.read_text())
         sidecar = run_rows.sidecar(made.settings, run_id)
-        yield from (phase_report.render(sidecar.run, receipt).decode() for receipt in sidecar.receipts)
+        yield from (state_file.render_gate(sidecar.run, receipt).decode() for receipt in sidecar.receipts)
 
     shown = (("status",), ("status", run_id), ("status", run_id, "--as", "run"), ("inbox",), ("report", run_id))
     desk = ("/inbox", "/runs", f"/runs/{run_id}")
@@ -326,7 +326,7 @@ def nothing_escaped() -> Iterator[None]:
     }  # fmt: skip
     modules = (
         "starter.console.terminal", "starter.console.watch", "starter.commands.workers", "cutter.projections.report",
-        "cutter.projections.stop_route", "cutter.batch.documents", "cutter.projections.phase_report",
+        "cutter.projections.stop_route", "cutter.batch.documents", "cutter.projections.state_file",
         "cutter.domain.markdown", "cutter.projections.desk_pages", "starter.desk.answers",
     )  # fmt: skip
     with ExitStack() as exits:

@@ -14,12 +14,11 @@ from pathlib import Path
 
 from cutter.approvals import approver_store, schema
 from cutter.approvals.approver_store import NewApprover
-from cutter.approvals.expectation import Expected, ReviewDecision
 from cutter.approvals.policy import ApproverPolicy, Tier
 from cutter.approvals.request import Changes, RequestDocument, RequestTuple, UnitLine, render_request
 from cutter.approvals.signed_list import head_and_places, render_signature
 from cutter.approvals.statement import Statement, render
-from cutter.approvals.verdict import ApprovalDocument
+from cutter.approvals.verdict import ApprovalDocument, Expected, ReviewDecision
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.gpg import Gpg

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from cutter.approvals import schema
-from cutter.approvals.expectation import Expected
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement, render
-from cutter.approvals.verdict import ApprovalDocument
+from cutter.approvals.verdict import ApprovalDocument, Expected
 from cutter.catalogue import Sovereign
 from cutter.openpgp import armor, dearmor
 from tests.cases.approval_cases import HOURS, World, digest, raw_gpg

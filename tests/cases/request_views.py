@@ -9,8 +9,7 @@ from cutter.approvals.request import Changes, RequestDocument, UnitLine
 from cutter.catalogue import Sovereign
 from cutter.marking import Marking, Options, load_profile, mark
 from cutter.request_view.builder import build_view
-from cutter.request_view.markdown import markdown
-from cutter.request_view.record import view_digest
+from cutter.request_view.forms import markdown, view_digest
 from cutter.request_view.view import Check, RequestView, SealedGate, ShownFinding, StoredUnit
 from tests.cases.approval_cases import request_document, request_tuple
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from cutter.domain.run_record import RunSidecar
 from cutter.marking import Options
+from cutter.projections.report import SEALED, PinnedLaw
 from cutter.projections.run_view import ShownRun, run_view
-from cutter.projections.shown_law import SEALED, PinnedLaw
 from cutter.request_view.view import RequestView
 from cutter.types import Json
 from tests.cases import request_views

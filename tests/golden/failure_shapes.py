@@ -110,7 +110,7 @@ PLAIN_ARTICLES = {
         text=law("# Νόμος", *articles("Άρθρο {}", 1, 4)), red=("looks_uncut:LAW/U-9ED348DF", 3),
     ),
     "Ukrainian articles below a chapter with #": Shape(
-        text=law("# Закон", "## Розділ I", *articles("Стаття {}. Назва", 1, 4)), red=("looks_uncut:LAW/I-6B00C355", 5),
+        text=law("# Закон", "## Розділ I", *articles("Стаття {}. Назва", 1, 4)), red=("looks_uncut:LAW/ROZDIL-I", 5),
     ),
     "a law of a single article in a plain line": Shape(
         text=law("# Ley del día del libro", "Artículo único. Se declara el día del libro.", "Dado en Lima."),

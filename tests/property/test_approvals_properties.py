@@ -18,8 +18,7 @@ from cutter.approvals import schema
 from cutter.approvals.approver_store import default_rules
 from cutter.approvals.policy import Approver, ApproverPolicy, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
-from cutter.approvals.request import Changes, UnitLine, parse_request, render_request
-from cutter.approvals.request_text import escape
+from cutter.approvals.request import Changes, UnitLine, escape, parse_request, render_request
 from cutter.approvals.signed_list import (
     SignatureFile,
     head_and_places,

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from cutter.batch.queue import QueueRefused, load_queue
 from cutter.batch.queue_file import QueueFile
 from cutter.limits import MIB
-from cutter.projections.batch_queue_file import read_queue
+from cutter.projections.run_folder import read_queue
 from tests.cases.queue_cases import KINDS, good, hostile
 from tests.cases.trials import Dice
 

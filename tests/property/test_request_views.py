@@ -12,7 +12,7 @@ from cutter.domain.digests import sha256_hex, writer_digest, writer_line
 from cutter.marking import Marking, Options, build_plan, load_profile, mark
 from cutter.projections import request_page
 from cutter.request_view.builder import build_view
-from cutter.request_view.record import view_digest
+from cutter.request_view.forms import view_digest
 from cutter.request_view.view import RequestView
 from tests.cases.request_views import VERSION, document_of
 from tests.property.test_marking_partition import TEXTS

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutter.notifications import slack_callback as callback
-from cutter.notifications.slack_callback import Click, click, flaw, signature
+from cutter.notifications import slack as callback
+from cutter.notifications.slack import Click, click, flaw, signature
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NOW = 1_795_000_000

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cutter.marking import PROFILES, Marking, MarkRefusal, Options, Profile, load_profile, parse_profile
+from cutter.marking import PROFILES, Marking, MarkRefusal, Options, Profile, load_profile, mark, parse_profile
 from cutter.marking.explain import RULES, Explanation, explainer
 from cutter.marking.result import Candidate, Exclusion
 from cutter.marking.suggestion import Suggestion, suggest
@@ -126,3 +126,41 @@ def test_the_example_laws_get_a_profile_that_cuts_all_their_headings(file: Path)
     assert isinstance(suggestion, Suggestion)
     assert isinstance(suggestion.result, Marking)
     assert not [line for line in suggestion.unused if line.why == "text"]
+
+
+KINDS = {
+    "Article {}": {"article"}, "Artículo {}": {"article"}, "§ {}": {"article", "section"}, "Điều {}": {"article"},
+    "Chapter {}": {"section"}, "Kapitel {}": {"section"}, "Título {}": {"section"}, "{}. peatükk": {"section"},
+    "Hoofdstuk {}": {"section"}, "Annex {}": {"appendix"}, "Anlage {}": {"appendix"}, "Schedule {}": {"appendix"},
+}  # fmt: skip
+"""Headings and the section types that do not contradict them, as a reader of laws says."""
+
+TYPED = st.lists(
+    st.tuples(st.sampled_from(sorted(KINDS)), st.integers(1, 5), st.integers(1, 9)), min_size=1, max_size=12
+).map(lambda rows: [(word, f"{'#' * depth} {word.format(number)}") for word, depth, number in rows])
+WRONG = {"article": "section", "section": "principle", "appendix": "article"}
+
+
+def said_or_right(data: bytes, profile: Profile, kinds: dict[int, set[str]]) -> bool:
+    """Whether each unit has a right kind, or the cut is refused, or a finding says that kinds differ."""
+    result = mark(data, profile=profile, docprefix="LAW", options=ACCEPT)
+    if isinstance(result, MarkRefusal):
+        return True
+    wrong = [unit for unit in result.candidates if unit.section_type not in kinds[unit.line]]
+    return not wrong or "kind_differs" in {finding.code for finding in result.findings}
+
+
+@settings(deadline=None, max_examples=80)
+@given(rows=TYPED, old=st.booleans())
+def test_a_wrong_kind_is_refused_or_flagged_and_no_suggestion_has_one(rows: list[tuple[str, str]], old: bool) -> None:
+    data = "\n\nText.\n\n".join(heading for _, heading in rows).encode() + b"\n\nText.\n"
+    kinds = {1 + 4 * place: KINDS[word] for place, (word, _) in enumerate(rows)}
+    suggestion = suggest(data, docprefix="LAW", compared=())
+    assert isinstance(suggestion, Suggestion)
+    assert isinstance(suggestion.result, Marking)
+    assert all(unit.section_type in kinds[unit.line] for unit in suggestion.result.candidates)
+    body = suggestion.body
+    for right, wrong in WRONG.items():
+        body = body.replace(f"section_type: {right}\n".encode(), f"section_type: ~{wrong}\n".encode())
+    body = body.replace(b"section_type: ~", b"section_type: ") + b"depths: [principle]\n" * old
+    assert said_or_right(data, parse_profile(body), kinds)

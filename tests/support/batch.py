@@ -25,7 +25,7 @@ from cutter.storage.runs import caps_of
 from cutter.types import Json
 from starter.approver import signing_desk, signing_session
 from starter.approver.signing_desk import Signing
-from starter.operator import batch_resume
+from starter.operator import batch_outcome
 from temporal import batches, runs
 from tests.support.signatures import sign_answer
 from tests.support.stack import THREE_UNITS, Stack
@@ -136,19 +136,18 @@ class Batch:
     async def sign_before(self, *, leave_out: Sequence[str] = (), who: Signing | None = None) -> Json:
         """The session after a rehearsal: both gates of its documents, for the live batch."""
         names = [item.document_id for item in (await self.seen()).items if item.document_id not in leave_out]
-        result = await asyncio.to_thread(
+        return await asyncio.to_thread(
             signing_session.hold, self.stack.settings, self.batch_id.removesuffix("-dryrun"),
             who or self.stack.kit.alice, only=names,
             ask=signing_session.Ask.NOBODY,
         )  # fmt: skip
-        return result.as_json()
 
     async def hand_over(self, folder: str, listing: str = "") -> Json:
         return (await batches.hand_over_set(self.stack.client, self.batch_id, "olga", folder, listing)).as_json()
 
     async def hand_over_late(self, folder: str) -> Json:
         """The same as people do it when the batch's workflow is over, or about to be."""
-        reply = await asyncio.to_thread(batch_resume.hand_over, self.stack.settings, await self.seen(), folder, "")
+        reply = await asyncio.to_thread(batch_outcome.hand_over, self.stack.settings, await self.seen(), folder, "")
         return reply.as_json()
 
     async def complete(self, name: str, value: Any) -> None:

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from cutter.notifications.slack_callback import signature
+from cutter.notifications.slack import signature
 from cutter.types import Json
 
 TOKEN = "xoxb-1234567890-abcdefghijklmnop"

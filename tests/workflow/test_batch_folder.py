@@ -23,9 +23,8 @@ from cutter.errors import Refused
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.lifecycle.validation import Finding, Validation
+from cutter.projections import batch_folder, run_folder
 from cutter.projections import batch_folder as projection
-from cutter.projections import batch_folder_files as batch_folder
-from cutter.projections import batch_queue_file
 from cutter.projections.transitions_file import check
 from cutter.storage.batches import Options
 from starter.commands.rebuild import rebuild_batch
@@ -135,7 +134,7 @@ async def test_a_batch_at_work_has_its_folder_and_one_that_is_resumed_gets_it_ba
         await batch.until_state("batch_awaiting_lifecycle_authz_set")
         await batch.hand_over(await batch.sign(support.LIFECYCLE))
         await batch.result()
-        assert batch_queue_file.find(here, batch.batch_id) == here / "archive" / batch.batch_id
+        assert run_folder.find_batch(here, batch.batch_id) == here / "archive" / batch.batch_id
         stack.register("ICX-BAD", support.law(7))
         bad = (await batch.view())["items"][1]
         await batch.hand_over_late(await batch.order(schema.INCLUDE_FAILED, bad["run_id"], "ICX-BAD"))

@@ -13,7 +13,7 @@ from activities.worker.dependencies import Deps
 from cutter.approvals.verify import Authentication
 from cutter.messages import JudgeInput, JudgeResult
 from cutter.storage.batches import Options
-from starter.operator import batch_resume
+from starter.operator import batch_outcome
 from temporal import batches
 from tests.support import batch as support
 from tests.support.batch import CUT, Batch
@@ -90,7 +90,7 @@ async def resumed_while_it_closes(batch: Batch, events: tuple[threading.Event, t
     closes, goes = events
     await until(lambda: asyncio.to_thread(closes.wait, 1), what="the batch closes")
     view = await batch.seen()
-    typed = asyncio.create_task(asyncio.to_thread(batch_resume.go_on, batch.stack.settings, view))
+    typed = asyncio.create_task(asyncio.to_thread(batch_outcome.go_on, batch.stack.settings, view))
 
     async def taken_back() -> bool:
         return (await batch.view())["batch"]["halted"] is None

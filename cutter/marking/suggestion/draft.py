@@ -15,10 +15,11 @@ from cutter.errors import InvalidInput
 from cutter.limits import CORRECTIONS_MAX, PROFILE_LEVELS_MAX
 from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.lines import Lines
-from cutter.marking.profile import Form
+from cutter.marking.profile import Form, Profile
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.evidence import Evidence, Kind, read_named
-from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word
+from cutter.marking.suggestion.grammar import may_nest_either_way, nearest, places
+from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word, type_of_word
 
 _UNKNOWN_RANK = 7
 """A word without a known role is placed between the subsections and the articles."""
@@ -114,7 +115,18 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
             whole_document=large.whole_document and small.whole_document,
             lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
         )  # fmt: skip
-    return _named(_ordered(merged))[:PROFILE_LEVELS_MAX]
+    return _named(_ordered(_by_grammar(merged, nearest(evidence))))[:PROFILE_LEVELS_MAX]
+
+
+def _by_grammar(levels: list[DraftLevel], grammar: Profile | None) -> list[DraftLevel]:
+    """The levels with the types and the order that the nearest grammar gives their words."""
+    if grammar is None:
+        return levels
+    known = [(level, places(grammar).get(level.words[0].casefold())) for level in levels]
+    return [
+        level if place is None else replace(level, rank=place, section_type=grammar.levels[place].section_type)
+        for level, place in known
+    ]
 
 
 def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
@@ -153,7 +165,8 @@ def _level(kind: Kind, lines: Lines) -> DraftLevel:
     plain_article = name == "article" and kind.form != "atx"
     return DraftLevel(
         name=name, segment=segment_of_word(kind.word),
-        section_type=role.section_type if role else "section", words=(kind.word,), phrases=(), numbers=styles,
+        section_type=role.section_type if role else type_of_word(kind.word),
+        words=(kind.word,), phrases=(), numbers=styles,
         number="either_side" if kind.number_first else "optional" if optional else "required",
         form=kind.form, depth=kind.depth, rank=role.rank if role else _UNKNOWN_RANK,
         whole_document=plain_article and sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1,
@@ -369,22 +382,36 @@ def _plain_level(
     )  # fmt: skip
 
 
-def yaml_of(draft: Draft, *, name: str, about: str) -> bytes:
+def yaml_of(draft: Draft, *, name: str, about: str, doubts: tuple[str, ...] = ()) -> bytes:
     """The draft as a file that the reader of profiles accepts."""
     fields: dict[str, Any] = {
         "schema": "cutter-profile/1", "id": name, "about": about, "unit_kind": "law_unit", "publication_type": "law",
-        "owner": "incomex_council", "forms": ["atx"], "depths": ["section", "article", "principle"],
-        "merge_titles": "true",
+        "owner": "incomex_council", "forms": ["atx"], "merge_titles": "true",
         "sentinels": {"begin": "<!-- cutter:begin -->", "end": "<!-- cutter:end -->"}, "contents": list(CONTENTS),
     }  # fmt: skip
     for field in ("deepest", "duplicates", "empty"):
         value = getattr(draft, field)
         if value not in (None, "refuse"):
             fields[field] = value
+    if doubts:
+        fields["doubts"] = list(doubts)
+    pairs = _either_way(draft.levels)
+    if pairs:
+        fields["either_way"] = pairs
     if draft.levels:
         fields["levels"] = [_level_fields(level) for level in draft.levels]
     text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
     return text.replace("'true'", "true").encode()
+
+
+def _either_way(levels: tuple[DraftLevel, ...]) -> list[list[str]]:
+    """Levels of one number of `#` that nest either way, such as Artikel and §: the text shows which one is outer."""
+    return [
+        [outer.name, inner.name]
+        for outer, inner in pairwise(levels)
+        if outer.form == inner.form == "atx" and outer.depth == inner.depth
+        if outer.rank == inner.rank or may_nest_either_way(outer.words, inner.words)
+    ]
 
 
 def _level_fields(level: DraftLevel) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRe
 from cutter.marking.splitter import examine
 from cutter.marking.suggestion.draft import (
     Draft,
+    DraftLevel,
     articles_with_hashes,
     corrected,
     draft_levels,
@@ -54,6 +55,8 @@ _LEFT_OUT_SHARE = 0.05
 _UNHEEDED = (
     "--refine changes nothing: the profile says so already; `cutter mark --explain LINE` says how a line is read"
 )
+
+_REFUSES = "`cutter mark` refuses the cut"
 
 _LENIENT = Options(duplicates="ordinal", empty="heading_only", max_candidates=CANDIDATES_MAX)
 """The options of a trial. They allow repeated and empty headings, so that one does not hide the other findings."""
@@ -165,6 +168,10 @@ def suggest(
             break
         # Only the draft shows that a line without # is a heading. So its direction marks are removed in a second pass.
     confidence, reasons = _confidence(desk, draft, trial)
+    if isinstance(trial.result, Marking):
+        # Every marking repeats what is doubted here. Its red findings speak for themselves.
+        desk = replace(desk, doubts=tuple(text for text in reasons if text != _UNHEEDED and _REFUSES not in text))
+        trial = desk.trial(draft) if desk.doubts else trial
     return Suggestion(
         body=desk.body(draft), profile_id=name, result=trial.result,
         levels=tuple(
@@ -316,9 +323,10 @@ class _Desk:
     evidence: Evidence
     first_line: int
     unheeded: bool = False
+    doubts: tuple[str, ...] = ()
 
     def body(self, draft: Draft) -> bytes:
-        return yaml_of(draft, name=self.name, about=self.about)
+        return yaml_of(draft, name=self.name, about=self.about, doubts=self.doubts)
 
     def trial(self, draft: Draft) -> _Trial:
         profile = parse_profile(self.body(draft))
@@ -327,7 +335,10 @@ class _Desk:
     def better(self, by_words: Draft) -> tuple[Draft, _Trial, tuple[Alternative, ...]]:
         """The better of two drafts: levels by their words, or headings only by their number of `#`."""
         trial = self.trial(by_words)
-        by_hashes = replace(by_words, levels=tuple(level for level in by_words.levels if level.form != "atx"))
+        # The levels of known words stay, because their words give the kinds, the addresses and the order of numbers.
+        by_hashes = replace(
+            by_words, levels=tuple(level for level in by_words.levels if level.form != "atx" or _has_known_word(level))
+        )
         if by_hashes == by_words:
             return by_words, trial, ()
         rival = self.trial(by_hashes)
@@ -357,6 +368,10 @@ class _Desk:
         return allowed, trial if allowed == draft else self.trial(allowed)
 
 
+def _has_known_word(level: DraftLevel) -> bool:
+    return any(role_of(word) is not None for word in level.words)
+
+
 def _alternative(name: str, trial: _Trial) -> Alternative:
     refused = trial.result.code if isinstance(trial.result, MarkRefusal) else ""
     return Alternative(profile=name, units=trial.units, nested_otherwise=trial.nested_otherwise,
@@ -372,7 +387,7 @@ def _confidence(desk: _Desk, draft: Draft, trial: _Trial) -> tuple[Confidence, t
         named = ", ".join(finding.name for finding in trial.red[:FINDINGS_OF_A_KIND_SHOWN])
         more = len(trial.red) - FINDINGS_OF_A_KIND_SHOWN
         rest = f" and {counted(more, 'other')}" if more > 0 else ""
-        grave.append(f"`cutter mark` refuses the cut until each red finding is corrected or accepted: {named}{rest}")
+        grave.append(f"{_REFUSES} until each red finding is corrected or accepted: {named}{rest}")
     # Most of the text is before or between the units, so that it would not be enacted.
     grave += [
         f"more text becomes no unit than becomes one ({finding.name}): write a heading, such as `# Text`, above it"

@@ -22,10 +22,9 @@ from textual.widgets import DataTable, Footer, Static
 from cutter.domain.visible import visible_line
 from cutter.errors import CutterError
 from cutter.limits import EARLY_KEY_SECONDS, QUIET_AFTER_EARLY_KEY_SECONDS, REQUESTS_LOOK_SECONDS
-from starter.approver.decisions import Choice, restored
 from starter.approver.full_screen.pages import ALL_KEYS, Deciding, LastPage, Notice, PageKeys, Question
 from starter.approver.full_screen.request_reader import RequestReader
-from starter.approver.session import Session
+from starter.approver.session import Choice, Session, restored
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 

@@ -23,8 +23,7 @@ from cutter.domain.amounts import counted
 from cutter.domain.visible import is_hidden, visible_line
 from cutter.errors import CutterError
 from cutter.limits import REASON_CHARACTERS_MAX
-from starter.approver.decisions import Choice, Decision
-from starter.approver.session import Session
+from starter.approver.session import Choice, Decision, Session
 from starter.approver.session_requests import Asked
 from starter.console.terminal import line
 

@@ -19,7 +19,7 @@ from textual.widgets.tree import TreeNode
 from cutter import limits
 from cutter.domain.amounts import counted
 from cutter.domain.visible import visible
-from cutter.request_view.markdown import UNREAD, line_span
+from cutter.request_view.forms import UNREAD, line_span
 from cutter.request_view.view import LeftOut, RequestView, ShownUnit
 from starter.approver.full_screen.pages import ALL_KEYS, Deciding, Notice, Question
 from starter.approver.request_summary import SEVERITY_STYLES, change, facts, heading, worst_first

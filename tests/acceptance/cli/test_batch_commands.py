@@ -214,10 +214,7 @@ async def _says_that_it_is_a_second_workstream(stack: Stack, cutter: Cutter, bat
     assert (answer.code, "0 findings" in answer.out) == (0, True), answer
 
 
-@pytest.mark.parametrize("each", [False, True])
-async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(
-    stack: Stack, cutter: Cutter, each: bool
-) -> None:
+async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(stack: Stack, cutter: Cutter) -> None:
     """Seed 001 §3."""
     names = ["ICX-P-1", "ICX-P-2"]
     for name in names:
@@ -231,12 +228,11 @@ async def test_a_signature_takes_in_again_what_failed_in_a_batch_that_is_over(
         for name in names:
             stack.register(name, support.law(1))
         signed = await cutter.signed(
-            "approve", "--batch", batch_id, "--decision", "include_failed", "--reason", "their texts were corrected",
-            *["--sign-each"] * each
+            "approve", "--batch", batch_id, "--decision", "include_failed", "--reason", "their texts were corrected"
         )  # fmt: skip
         assert (signed.code, signed.json["accepted"]) == (0, names)
         statements = [f"{signed.json['folder']}/{name}.md" for name in names]
-        assert len(signatures(stack, statements)) == (2 if each else 1), "one for each document, or one"
+        assert len(signatures(stack, statements)) == 1, "one for both documents"
         await batch.until_state("batch_awaiting_cut_authz_set")
 
 
@@ -301,16 +297,15 @@ def signatures(stack: Stack, kb_ids: Sequence[str]) -> set[bytes]:
     return {file.openpgp for file in files if isinstance(file, SignatureFile)}
 
 
-@pytest.mark.parametrize("each", [False, True])
-async def test_the_night_is_rehearsed_and_signed_before(stack: Stack, cutter: Cutter, each: bool) -> None:
+async def test_the_night_is_rehearsed_and_signed_before(stack: Stack, cutter: Cutter) -> None:
     path, batch_id = queue_file(stack, support.small_laws(stack, 2))
     queue = ("orchestrate", "batch", "--queue", str(path))
     async with stack.workers():
         rehearsed = await cutter(*queue, "--mode", "dryrun", "--wait", "--json")
         assert (rehearsed.code, rehearsed.json["totals"]) == (0, {"rehearsed": 2, "settled": 2})
-        signed = await cutter.signed("approve", "--batch", batch_id, *["--sign-each"] * each)
+        signed = await cutter.signed("approve", "--batch", batch_id)
         assert (signed.code, len(signed.json["pre_batched"])) == (0, 4)
-        assert len(signatures(stack, signed.json["pre_batched"])) == (2 if each else 1), "one for each document, or one"
+        assert len(signatures(stack, signed.json["pre_batched"])) == 1, "one for both documents"
         night = await cutter(*queue, "--max-concurrent", "2", "--quarantine", "--overnight", "--wait", "--json")
         assert (night.code, night.json["state"]) == (0, "batch_closeout")
     assert stack.database.value(ENACTED) == 6

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from starter.approver import signing_desk
-from starter.approver.decisions import Choice, Decided
-from starter.approver.session_journal import open_journal
+from starter.approver.session import Choice, Decided, open_journal
 from starter.approver.session_requests import asked_of
 from tests.acceptance.cli.conftest import Cutter
 from tests.cases.printed_batches import batch_at_the_cut, batch_failed_partial
@@ -41,7 +40,7 @@ def approval_of(world: World) -> str:
 
 
 REASON = ("--reason", "because")
-SESSION = "approver.session_signatures.sign"
+SESSION = "approver.session_requests.sign"
 CASES = (
     Case(
         command="approve", place=SESSION, state=waiting_at_the_cut, words=lambda world: ("approve", world.document),
@@ -58,7 +57,7 @@ CASES = (
         shown=lambda world: (world.document, "stopped_stop", "because"),
     ),
     Case(
-        command="approve", place="approver.failed_inclusion.include", state=batch_failed_partial,
+        command="approve", place="approver.orders.include", state=batch_failed_partial,
         words=lambda world: ("approve", "--batch", world.batch, "--decision", "include_failed", *REASON),
         shown=lambda world: (world.document, "failed_mark"),
     ),

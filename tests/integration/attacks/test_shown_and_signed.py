@@ -14,8 +14,7 @@ from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Refused
 from cutter.projections import request_page
-from cutter.request_view.markdown import markdown
-from cutter.request_view.record import view_digest
+from cutter.request_view.forms import markdown, view_digest
 from starter.approver import signing_desk
 from starter.commands.request import Form, rendered
 from tests.support.database import TestCluster

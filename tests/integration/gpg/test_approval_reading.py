@@ -14,12 +14,11 @@ import pytest
 
 from cutter import limits
 from cutter.approvals import reader, statement
-from cutter.approvals.expectation import Expected
 from cutter.approvals.reader import Answers, check, read_approval
 from cutter.approvals.request import parse_request, render_request
 from cutter.approvals.signed_list import head_and_places, render_signature
 from cutter.approvals.statement import Statement
-from cutter.approvals.verdict import ApprovalDocument
+from cutter.approvals.verdict import ApprovalDocument, Expected
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable

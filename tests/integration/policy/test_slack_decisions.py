@@ -15,13 +15,13 @@ from cutter.approvals import schema
 from cutter.approvals.policy import Signing
 from cutter.catalogue import WorkerRole
 from cutter.messages import Mode, ResumeInput
-from cutter.notifications import slack_callback as callback
+from cutter.notifications import slack as callback
 from cutter.notifications.delivery import make_pass
 from cutter.notifications.slack import SlackChannel
 from cutter.policy.rules_file import shipped
 from cutter.settings import Settings
 from cutter.types import Json
-from starter.slack_app.decisions import resolve
+from starter.slack_app.server import resolve
 from tests.support.fake_slack import CHANNEL, TOKEN, FakeSlack, fake_slack
 from tests.support.policies import put_in_force
 from tests.support.runs import Deployment, drive, law, next_epoch

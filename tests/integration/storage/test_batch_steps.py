@@ -17,9 +17,8 @@ from cutter.batch.item import Outcome
 from cutter.catalogue import WorkerRole
 from cutter.kb.store import Store
 from cutter.messages import BatchStep, SteerInput
-from cutter.projections.batch_folder import PAGE, STATE, TRANSITIONS
-from cutter.projections.batch_folder_files import keep_beside, read_contents
-from cutter.projections.batch_queue_file import find, keep_queue
+from cutter.projections.batch_folder import PAGE, STATE, TRANSITIONS, keep_beside, read_contents
+from cutter.projections.run_folder import find_batch, keep_queue
 from cutter.storage import batch_views
 from cutter.storage import batches as batch_rows
 from tests.support.batch import queue_yaml
@@ -165,7 +164,7 @@ def test_the_folder_of_a_large_batch_needs_no_look_of_its_own(
         view = batch_views.in_parts(connection, batch_id)
         whole, _ = read_contents(connection, batch_id)
     monkeypatch.setattr(batch_views, "in_parts", unreachable)
-    state = find(deps.settings.batches, batch_id) / STATE
+    state = find_batch(deps.settings.batches, batch_id) / STATE
     state.unlink()
     keep_up(deps, view, news=True)
     assert state.read_bytes() == whole.files[STATE]

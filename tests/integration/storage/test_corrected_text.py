@@ -7,7 +7,7 @@ from cutter.catalogue import Role, Sovereign
 from cutter.domain.next_step import next_step
 from cutter.storage.pools import session
 from starter.commands import inbox, status
-from starter.operator import run_steps
+from starter.operator import run_status
 from tests.support.runs import Deployment, drive, law
 
 
@@ -15,7 +15,7 @@ def shown(made: Deployment, run_id: str) -> set[str]:
     """The next command, as the page of the run, the list of all runs and the ends of other commands print it."""
     line = next(run for run in status.newest(made.settings).runs if run.run_id == run_id)
     view = status.view_of(made.settings, run_id)
-    return {view.next, line.next, run_steps.step_of(made.settings, run_id).command}
+    return {view.next, line.next, run_status.step_of(made.settings, run_id).command}
 
 
 def failed(made: Deployment, state: str) -> tuple[str, str]:

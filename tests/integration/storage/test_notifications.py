@@ -22,7 +22,7 @@ from cutter import limits
 from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
-from cutter.notifications import channels, delivery, email, health, slack, webhook
+from cutter.notifications import channels, delivery, email, slack, webhook
 from cutter.notifications.channels import Channel
 from cutter.policy.rules_file import shipped
 from cutter.preflight.checks import MESSAGES
@@ -310,9 +310,9 @@ def test_a_message_is_tried_again_later_each_time_and_given_up_after_the_last(ma
     assert made.outcomes("webhook") == [["approval", "asked", "given_up"]]
     assert made.deliver("webhook").sent == []
     with session(made.settings, Role.OPERATOR) as connection:
-        (row,) = health.undelivered(connection)
+        (row,) = channels.undelivered(connection)
         assert (row.outcome, row.last_error, row.attempts) == ("given_up", "http_500", 150)
-        assert list(health.sentences(health.health(connection))) == ["webhook: 1 message given up within 7 days"]
+        assert list(channels.sentences(channels.health(connection))) == ["webhook: 1 message given up within 7 days"]
     check = doctor_checks.look(made.settings, MESSAGES)
     assert (check.failed, check.remedy) == (True, "cutter notify check")
     again: LiteralString = "select cutter_governance.fn_notification_again('webhook')"
@@ -485,8 +485,8 @@ def test_old_messages_cost_a_pass_and_a_look_nothing(made: Deployment) -> None:
     with counted(made.database) as step:
         delivery.make_pass(made.settings, made.channel("webhook"))
         with session(made.settings, Role.OPERATOR) as connection:
-            assert health.undelivered(connection) == []
-            assert len(health.health(connection)) == 1
+            assert channels.undelivered(connection) == []
+            assert len(channels.health(connection)) == 1
     assert made.outcomes("webhook")[0] == ["approval", "asked", "delivered"]
     read = {
         name: str(reads)

@@ -9,7 +9,7 @@ from cutter.approvals import schema
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.errors import Refused
 from cutter.messages import VoidInput
-from cutter.projections import report, shown_law
+from cutter.projections import report
 from starter.approver import signing_desk
 from starter.commands import request, status
 from starter.operator.pinned_law import pinned_law
@@ -33,7 +33,7 @@ def test_the_law_of_a_closed_run_is_its_cut_as_sealed_and_stored(deployment: Dep
     assert pinned.view is not None
     assert (len(pinned.view.units), pinned.held, pinned.title) == (5, {"enacted": 5}, "An Act to test")
     assert pinned.view.stored_differences == ()
-    assert shown_law.differences(view.digests, pinned.view) == []
+    assert report.differences(view.digests, pinned.view) == []
     shown = report.render(view, pinned).decode()
     for text in ("The law is enacted", "PostgreSQL holds 5 of 5 units.", "Article 4. Rule 4", "alice"):
         assert text in shown

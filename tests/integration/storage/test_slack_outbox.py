@@ -13,13 +13,13 @@ import pytest
 
 from cutter import limits
 from cutter.notifications import slack
-from cutter.notifications import slack_callback as callback
+from cutter.notifications import slack as callback
 from cutter.notifications.delivery import Pass, SentMessage, make_pass
 from cutter.notifications.slack import TOKEN_FILE, SlackChannel
 from cutter.policy.rules_file import shipped
 from cutter.settings import Settings
 from starter.commands import notify
-from starter.slack_app.decisions import resolve
+from starter.slack_app.server import resolve
 from tests.integration.storage.conftest import At
 from tests.support.fake_slack import CHANNEL, TOKEN, Failure, FakeSlack, fake_slack
 from tests.support.policies import put_in_force

@@ -21,8 +21,7 @@ from cutter.kb.write_once import put
 from cutter.messages import Mode, SetInput
 from cutter.storage import batches as batch_rows
 from cutter.storage.roles import grants_asked
-from starter.approver.session_requests import approved_in_advance, statements, view_of, waiting
-from starter.approver.session_signatures import Signatures
+from starter.approver.session_requests import Signatures, approved_in_advance, statements, view_of, waiting
 from starter.approver.signing_desk import Signing
 from tests.support.batch import queue_yaml
 from tests.support.database import Database

@@ -11,8 +11,15 @@ import pytest
 from markdown_it import MarkdownIt
 
 from cutter import limits
-from cutter.approvals.request import Changes, RequestDocument, UnitLine, parse_request, render_request, request_sha256
-from cutter.approvals.request_text import escape
+from cutter.approvals.request import (
+    Changes,
+    RequestDocument,
+    UnitLine,
+    escape,
+    parse_request,
+    render_request,
+    request_sha256,
+)
 from cutter.catalogue import Sovereign
 from cutter.errors import InvalidInput
 from cutter.types import Refusal

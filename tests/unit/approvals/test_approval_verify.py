@@ -11,12 +11,11 @@ import pytest
 
 from cutter.approvals import schema
 from cutter.approvals.approver_store import default_rules
-from cutter.approvals.expectation import Expected, ReviewDecision
 from cutter.approvals.policy import Approver, ApproverPolicy, Tier
 from cutter.approvals.policy_file import parse_policy, render_policy
 from cutter.approvals.request import RequestTuple
 from cutter.approvals.statement import Statement, render
-from cutter.approvals.verdict import ApprovalDocument, Met, Missing, Verdict, verdict_record
+from cutter.approvals.verdict import ApprovalDocument, Expected, Met, Missing, ReviewDecision, Verdict, verdict_record
 from cutter.approvals.verify import threshold, verify
 from cutter.catalogue import Sovereign
 from cutter.errors import ProgrammingError, Unavailable

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cutter.approvals.epoch_transition import Change, differences
 from cutter.approvals.policy import Approver, ApproverPolicy, GateRule, Signing, Tier
+from cutter.approvals.policy_file import Change, differences
 from tests.unit.approvals.test_policy_succession import ALICE, FIRST, SECOND
 
 OF_POLICY: dict[str, Any] = {

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from cutter.approvals.approver_store import default_rules
-from cutter.approvals.epoch_transition import refuse_succession
 from cutter.approvals.policy import Approver, ApproverPolicy
-from cutter.approvals.policy_file import parse_policy, render_policy
+from cutter.approvals.policy_file import parse_policy, refuse_succession, render_policy
 from cutter.openpgp import Outcome, SignatureEvidence, SignatureRecord, armor
 from tests.cases.approval_cases import DEPLOYMENT, digest, signature_packet
 

@@ -12,7 +12,7 @@ from cutter.batch.queue import load_queue
 from cutter.batch.queue_file import ItemFile, QueueFile
 from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
-from cutter.projections.batch_queue_file import read_queue
+from cutter.projections.run_folder import read_queue
 from tests.unit.batch.queues import GOOD, HEAD, changed, many, refused
 
 

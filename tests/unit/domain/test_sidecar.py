@@ -14,7 +14,7 @@ from cutter.catalogue import BY_NAME, GATES, State
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunSidecar
 from cutter.gates import structural_verify
-from cutter.projections import phase_report
+from cutter.projections import state_file
 from cutter.projections import state_file as sidecar
 from cutter.types import Json
 from tests.unit.evidence import sidecars as rows
@@ -222,7 +222,7 @@ def test_the_backup_is_an_artifact_of_the_run_folder_named_pre_write() -> None:
     run_sidecar, artifacts = RunSidecar.of(answer), state_of(answer).phases["backup"].artifacts
     assert [artifact.path for artifact in artifacts] == [f"phase-{number:02}.md", "pre_write.gpg"]
     assert artifacts[1].sha256 == SHA
-    assert artifacts[0].sha256 == sha256_hex(phase_report.render(run_sidecar.run, run_sidecar.receipts[-1]))
+    assert artifacts[0].sha256 == sha256_hex(state_file.render_gate(run_sidecar.run, run_sidecar.receipts[-1]))
 
 
 def test_a_document_that_was_not_put_yet_is_named_all_the_same() -> None:

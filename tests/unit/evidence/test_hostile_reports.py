@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cutter.domain.run_record import RunSidecar
-from cutter.projections import phase_report, report
+from cutter.projections import report, state_file
 from cutter.projections.run_view import ShownRefusal, run_view
 from cutter.projections.stop_route import StopRoute
 from cutter.projections.stop_route import render as render_stop
@@ -42,7 +42,7 @@ def stop_route(text: str) -> str:
 def phases(text: str) -> str:
     sidecar = stopped(text)
     run_sidecar = RunSidecar.of(sidecar)
-    return phase_report.render(run_sidecar.run, run_sidecar.receipts[0]).decode()
+    return state_file.render_gate(run_sidecar.run, run_sidecar.receipts[0]).decode()
 
 
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)

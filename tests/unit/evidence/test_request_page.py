@@ -16,7 +16,7 @@ from cutter.marking import Options, build_plan
 from cutter.marking.revision import Base, UnitTextInForce
 from cutter.projections import request_page
 from cutter.request_view.builder import build_view
-from cutter.request_view.record import view_digest
+from cutter.request_view.forms import view_digest
 from cutter.request_view.view import RequestView
 from tests.cases.request_views import LAW, document_of, hostile_view, view, written_view
 from tests.support.hostile import STRINGS, leaks

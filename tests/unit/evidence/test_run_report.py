@@ -12,8 +12,8 @@ from cutter.domain.next_step import Needs
 from cutter.domain.run_record import RunSidecar
 from cutter.marking import Finding
 from cutter.projections import report
+from cutter.projections.report import PinnedLaw
 from cutter.projections.run_view import ShownRun, run_view
-from cutter.projections.shown_law import PinnedLaw
 from cutter.types import Json
 from tests.cases import request_views
 from tests.cases.run_reports import closed, five, halted, law_of

@@ -12,7 +12,7 @@ from cutter.catalogue import GATES, State
 from cutter.domain import recorded_values
 from cutter.domain.run_record import RunSidecar
 from cutter.domain.visible import json_text
-from cutter.projections import report, run_summary
+from cutter.projections import report
 from cutter.projections.run_view import (
     ReachedState,
     ShownRefusal,
@@ -200,7 +200,7 @@ def test_every_kind_of_run_has_a_page_and_the_same_run_the_same_bytes(state: str
     ],
 )
 def test_the_colour_of_a_state(state: str, outcome: str | None, tone: str) -> None:
-    assert run_summary.tone(run_view(RunSidecar.of(made.sidecar(state, outcome=outcome)))) == tone
+    assert report.tone(run_view(RunSidecar.of(made.sidecar(state, outcome=outcome)))) == tone
 
 
 def test_the_timeline_says_how_long_each_state_lasted() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutter import limits
-from cutter.approvals import manual_instructions, statement
+from cutter.approvals import statement
 from cutter.approvals.statement import Statement
 from cutter.domain.run_record import RunSidecar
 from cutter.projections.stop_route import StopRoute, render
@@ -39,8 +39,8 @@ def filled(text: str) -> Statement:
     """The statement in a report with its words replaced, as the parser reads it."""
     body = re.search(r"```yaml\n(.*?)```", text, re.S).group(1)  # type: ignore[union-attr]
     for word, value in (
-        (manual_instructions.FILL_REASON, "it is right"), (manual_instructions.FILL_SIGNED, "2026-11-21T09:00:00Z"),
-        (manual_instructions.FILL_UNTIL, "2026-11-21T10:00:00Z"), (manual_instructions.FILL_APPROVER, "an"),
+        (statement.FILL_REASON, "it is right"), (statement.FILL_SIGNED, "2026-11-21T09:00:00Z"),
+        (statement.FILL_UNTIL, "2026-11-21T10:00:00Z"), (statement.FILL_APPROVER, "an"),
     ):  # fmt: skip
         assert body.count(word) == 1
         body = body.replace(word, value)

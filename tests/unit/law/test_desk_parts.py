@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cutter.errors import NotFound
 from cutter.projections import desk_pages
-from cutter.projections.desk_parts import part_of
+from cutter.projections.desk_pages import part_of
 from tests.cases.law_cases import SIGNERS, outline, version
 
 

@@ -143,3 +143,21 @@ def test_each_form_is_recognised_and_read_back(law: Law, form: str) -> None:
     data = export_check.writer(form)(export)
     assert export_check.form_of(data) == form
     assert export_check.check(data, form, export).identical
+
+
+@pytest.mark.parametrize(
+    ("segment", "section_type", "element"),
+    [
+        ("ARTICULO-1", "article", "article"), ("PAR-2", "article", "article"), ("PAR-1", "section", "section"),
+        ("TITULO-I", "section", "title"), ("LIVRE-II", "section", "book"), ("SEC-101", "article", "section"),
+        ("KAPITEL-3", "section", "chapter"), ("KAPITEL-3", "article", "chapter"),
+        ("TIEU-MUC-1", "section", "subsection"), ("PART-OF-THE-LAW", "article", "article"),
+        ("ANNEX-1", "appendix", "hcontainer"), ("NT-1", "principle", "hcontainer"), ("3", "article", "article"),
+    ],
+)  # fmt: skip
+def test_the_word_of_an_address_names_the_element(segment: str, section_type: str, element: str) -> None:
+    text = law_text(unit("1", "x", order=1, address=f"LAW/{segment}", title="A title", section_type=section_type))
+    export = export_of(text, left_out(b"x", text.units, sha256_hex("x")), [text.version], country="de", language="deu")
+    data = akoma_ntoso.akoma_ntoso(export)
+    assert akoma_ntoso.problems(data) == []
+    assert f"<{element} ".encode() in data

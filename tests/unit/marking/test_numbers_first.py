@@ -156,4 +156,4 @@ def test_a_wrapped_item_of_a_list_is_no_title() -> None:
 def test_a_raised_number_in_a_title_is_not_joined_to_the_number_before_it() -> None:
     result = generic("# 2¹ straipsnis. Nauja\n\nx\n")
     assert isinstance(result, Marking)
-    assert result.candidates[0].address == "LAW/2-1-STRAIPSNIS-NAUJA"
+    assert result.candidates[0].address == "LAW/STRAIPSNIS-2-1"

@@ -11,7 +11,7 @@ import pytest
 
 from cutter.errors import InvalidInput
 from cutter.limits import ACCEPTANCES_MAX, GIANT_UNIT_BYTES, RED_FINDINGS_OF_A_KIND
-from cutter.marking import Marking, Options
+from cutter.marking import Marking, Options, Profile, parse_profile, profile_bytes
 from tests.golden.expectations import CHECKOUT
 from tests.unit.marking.texts import codes, cut, reds, refused, result
 
@@ -31,9 +31,10 @@ class Fault:
     name: str
     line: int
     right: str
-    profile: str = "generic-markdown"
+    profile: str | Profile = "generic-markdown"
 
 
+ARTICLES_AS_SECTIONS = parse_profile(profile_bytes("eu-regulation").replace(b"kind: article", b"section_type: section"))
 LONG = "A sentence of a tariff. " * 900
 PLAIN = "Article {}. Rule\n\nText.\n\n"
 
@@ -85,7 +86,7 @@ FAULTS = {
     ),
     "a swallowed Finnish article": Fault(
         wrong="# Laki\n\n## 1 §\nx\n\n## 2 §\nx\n\n3 §\n\nx\n\n## 4 §\nx\n",
-        name="heading_absorbed:LAW/2", line=9,
+        name="heading_absorbed:LAW/PAR-2", line=9,
         right="# Laki\n\n## 1 §\nx\n\n## 2 §\nx\n\n3 § andra stycket\n\n## 3 §\nx\n",
     ),
     "numbered titles of a law without numbered units": Fault(
@@ -179,6 +180,10 @@ FAULTS = {
         wrong="## Art 1\nx\n\n## § 1\nx\n\n## § 2\nx\n\n## Art 2\nx\n\n## § 3\nx\n",
         name="kinds_mixed:LAW/ARTICLE-1/PAR-1", line=4,
         right="## Art 1\nx\n\n## § 1\nx\n\n## § 2\nx\n\n## Art 2\nx\n\n## § 1\nx\n",
+    ),
+    "articles that a profile calls sections": Fault(
+        wrong="# Law\n\n## Article 1\nx\n\n## Article 2\nx\n", name="kind_differs:LAW/ARTICLE-1", line=3,
+        right="# Law\n\n## Part 1\nx\n\n## Part 2\nx\n", profile=ARTICLES_AS_SECTIONS,
     ),
     "two words of one level that count apart": Fault(
         wrong="# Anlage 1\nx\n# Anlage 2\nx\n# Anhang 2\nx\n# Anhang 3\nx\n",

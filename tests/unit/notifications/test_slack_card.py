@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from cutter.approvals.policy import Tier
 from cutter.approvals.request import Changes
-from cutter.notifications import card_text, slack_blocks
+from cutter.notifications import card_text, slack
 from cutter.notifications.card import Card, one_line
 from cutter.notifications.card_text import Outcome, Question
-from cutter.notifications.slack_blocks import render
+from cutter.notifications.slack import render
 
 RUN = "ictr-20261121T090000Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 WAITING: dict[str, Any] = {
@@ -102,7 +102,7 @@ def test_a_stop_of_the_policy_is_told_with_its_reason() -> None:
 def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None:
     """Seed 003 §7."""
     assert buttons(ask(WAITING)) == []
-    assert buttons(ask(EFFECT)) == [slack_blocks.APPROVE, slack_blocks.REJECT]
+    assert buttons(ask(EFFECT)) == [slack.APPROVE, slack.REJECT]
     assert buttons(answer(EFFECT, Outcome.APPROVED, ["an"])) == []
     assert {element["value"] for element in objects(ask(EFFECT)) if element.get("type") == "button"} == {
         WAITING["subject"]
@@ -123,7 +123,7 @@ def test_buttons_stand_only_on_what_may_be_decided_without_a_signature() -> None
 def test_no_card_can_be_built_whose_buttons_would_pass_by_a_signature(changed: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="only signatures decide"):
         card({**EFFECT, **changed})
-    assert buttons(ask({**EFFECT, "tier": Tier.HIGH})) == [slack_blocks.APPROVE, slack_blocks.REJECT]
+    assert buttons(ask({**EFFECT, "tier": Tier.HIGH})) == [slack.APPROVE, slack.REJECT]
 
 
 def test_a_decided_card_names_who_decided_and_has_nothing_to_type() -> None:
@@ -181,7 +181,7 @@ def check_limits(message: dict[str, Any]) -> None:
 
 @given(st.text(max_size=600), st.integers(min_value=1, max_value=300))
 def test_what_is_cut_keeps_its_bound_and_never_half_of_an_entity(text: str, most: int) -> None:
-    shown = slack_blocks.escaped(text, most)
+    shown = slack.escaped(text, most)
     assert len(shown) <= most
     for part in shown.split("&")[1:]:
         assert part.startswith(("amp;", "lt;", "gt;"))

@@ -10,7 +10,7 @@ from cutter.domain.digests import sha256_hex, writer_digest, writer_line
 from cutter.errors import ProgrammingError
 from cutter.marking import Options
 from cutter.request_view.builder import build_view
-from cutter.request_view.record import request_record, view_digest, view_record
+from cutter.request_view.forms import request_record, view_digest, view_record
 from cutter.request_view.view import RequestView, StoredUnit
 from tests.cases.request_views import LAW, RED, VERSION, document_of, marked, stored_units, view, written_view
 

@@ -11,7 +11,7 @@ from cutter.approvals.request import parse_request, render_request
 from cutter.catalogue import Sovereign
 from cutter.domain.markdown import escape
 from cutter.marking import Options
-from cutter.request_view.markdown import markdown
+from cutter.request_view.forms import markdown
 from tests.cases.request_views import document_of, hostile_view, view, written_view
 from tests.support.hostile import STRINGS, bare_addresses, leaks, live, shape
 

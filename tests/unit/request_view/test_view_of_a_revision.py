@@ -11,8 +11,7 @@ from cutter.errors import ProgrammingError
 from cutter.marking import Marking, Options, build_plan, load_profile, mark_registered
 from cutter.marking.revision import Base, UnitTextInForce, plan_revision
 from cutter.request_view.builder import build_view
-from cutter.request_view.markdown import markdown
-from cutter.request_view.record import view_digest, view_record
+from cutter.request_view.forms import markdown, view_digest, view_record
 from cutter.request_view.view import RequestView
 from tests.unit.marking.texts import cut
 

@@ -18,7 +18,7 @@ from cutter.projections.run_view import ShownRejection
 from starter.console import terminal
 from starter.console.terminal import ExitCode
 from starter.console.watch import _compact
-from starter.operator import batch_status, batch_watch
+from starter.operator import batch_outcome, batch_status
 from starter.operator.batch_outcome import exit_code
 from tests.unit.evidence import batches as made
 
@@ -177,16 +177,16 @@ def test_waiting_ends_where_people_must_sign_and_no_rehearsal_asks_for_that() ->
         facts = made.Facts(mode=mode, state="batch_awaiting_cut_authz_set")
         facts.add("ICX-1", gates=made.AT_SG1)
         assert view(facts).awaits == "SG_cut_authz"
-        assert batch_watch.rests(view(facts)) is rests
+        assert batch_outcome.rests(view(facts)) is rests
         facts.items.clear()
         facts.add("ICX-2", gates=made.AT_SG1, outcome="rehearsed")
         facts.batch["state"] = "batch_closeout"
-        assert batch_watch.rests(view(facts))
+        assert batch_outcome.rests(view(facts))
 
 
 def test_the_waiting_line_names_state_and_totals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert batch_watch.line_of(view()).startswith("0199f1de batch_planning: at_sg1 2 · at_sg2 1 · ")
+    assert batch_outcome.line_of(view()).startswith("0199f1de batch_planning: at_sg1 2 · at_sg2 1 · ")
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,19 @@ from hypothesis import strategies as st
 
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings
-from starter.approver.decisions import Choice, Decided, Event, Ledger, Opened, Signed, read_lines, restored, written
-from starter.approver.session_journal import open_journal, path_of
+from starter.approver.session import (
+    Choice,
+    Decided,
+    Event,
+    Ledger,
+    Opened,
+    Signed,
+    open_journal,
+    path_of,
+    read_lines,
+    restored,
+    written,
+)
 
 KEYS = ("a" * 64, "b" * 64, "c" * 64)
 requests = st.sampled_from(KEYS)

@@ -10,16 +10,15 @@ from starlette.types import Message, Receive, Scope, Send
 
 from cutter.errors import InvalidInput
 from cutter.settings import load
-from starter.desk import access, server
-from starter.desk.access import Access, Allowed, Denied, Header
-from starter.desk.boundary import HEADERS, Boundary, _prefers_json
+from starter.desk import boundary, server
+from starter.desk.boundary import HEADERS, Access, Allowed, Boundary, Denied, Header, _prefers_json
 
 HOST: Header = (b"host", b"desk.example.org")
 USER: Header = (b"remote-user", b"an")
 
 
 def ruled(header: str | None = "Remote-User", proxies: tuple[str, ...] = ("10.0.0.5", "fd00::/64")) -> Access:
-    return access.rules(8585, hosts=("desk.example.org",), user_header=header, proxies=proxies)
+    return boundary.rules(8585, hosts=("desk.example.org",), user_header=header, proxies=proxies)
 
 
 @pytest.mark.parametrize(
@@ -39,20 +38,20 @@ def ruled(header: str | None = "Remote-User", proxies: tuple[str, ...] = ("10.0.
 def test_only_a_trusted_proxy_with_one_user_is_answered(
     peer: str | None, headers: list[Header], status: int | None
 ) -> None:
-    verdict = access.judge(ruled(), "GET", peer, headers)
+    verdict = boundary.judge(ruled(), "GET", peer, headers)
     assert (verdict.status if isinstance(verdict, Denied) else None) == status
     if status is None:
         assert verdict == Allowed(user="an")
 
 
 def test_without_a_header_in_the_settings_there_is_no_user() -> None:
-    assert access.judge(ruled(None, ()), "GET", "127.0.0.1", [HOST, USER]) == Allowed(user=None)
+    assert boundary.judge(ruled(None, ()), "GET", "127.0.0.1", [HOST, USER]) == Allowed(user=None)
 
 
 def test_at_the_port_of_http_a_browser_sends_no_port() -> None:
-    rules = access.rules(80, hosts=(), user_header=None, proxies=())
-    assert access.judge(rules, "GET", "127.0.0.1", [(b"host", b"localhost")]) == Allowed(user=None)
-    assert isinstance(access.judge(ruled(None, ()), "GET", "127.0.0.1", [(b"host", b"localhost")]), Denied)
+    rules = boundary.rules(80, hosts=(), user_header=None, proxies=())
+    assert boundary.judge(rules, "GET", "127.0.0.1", [(b"host", b"localhost")]) == Allowed(user=None)
+    assert isinstance(boundary.judge(ruled(None, ()), "GET", "127.0.0.1", [(b"host", b"localhost")]), Denied)
 
 
 @pytest.mark.parametrize(
@@ -70,12 +69,12 @@ def test_a_caller_gets_json_if_it_prefers_it(accept: str, json: bool) -> None:
 @pytest.mark.parametrize(("destination", "answered"), [("document", True), ("iframe", False), ("empty", False)])
 def test_a_page_is_not_embedded_by_another_site(destination: str, answered: bool) -> None:
     headers = [HOST, (b"sec-fetch-site", b"cross-site"), (b"sec-fetch-dest", destination.encode())]
-    assert isinstance(access.judge(ruled(None, ()), "GET", None, headers), Allowed) is answered
+    assert isinstance(boundary.judge(ruled(None, ()), "GET", None, headers), Allowed) is answered
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "get"])
 def test_only_a_method_that_reads_is_answered(method: str) -> None:
-    assert access.judge(ruled(None, ()), method, None, [HOST]) == Denied(
+    assert boundary.judge(ruled(None, ()), method, None, [HOST]) == Denied(
         status=405, reason="this server only reads: ask with GET"
     )
 

@@ -14,7 +14,7 @@ from cutter.kb.write_once import put
 from cutter.settings import Settings
 from starter.approver import signing_desk
 from starter.approver.signing_desk import Signing
-from starter.operator.rejections import Rejected, with_reasons
+from starter.operator.request_state import Rejected, with_reasons
 from tests.cases.request_views import document_of, view
 
 KB_ID = "knowledge/dev/laws/icx-law-1/v1/SG-cut.approval.md"

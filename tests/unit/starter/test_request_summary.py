@@ -10,7 +10,7 @@ import pytest
 from cutter import limits
 from cutter.marking import Options
 from cutter.projections import request_page
-from cutter.request_view.record import request_record
+from cutter.request_view.forms import request_record
 from cutter.request_view.view import RequestView
 from starter.approver import request_summary
 from starter.console.terminal import SafeConsole

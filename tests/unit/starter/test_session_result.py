@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from starter.approver.signing_session import SessionResult
+from starter.approver.signing_session import session_answer
 from temporal.batches import RefusedStatement, SetReply
 from temporal.runs import OrderReply
 
@@ -16,16 +16,10 @@ SET = {
 NEXT = {"next": "cutter status b"}
 
 
-def items(result: SessionResult) -> list[tuple[str, object]]:
-    return list(result.as_json().items())
-
-
 def test_a_session_counts_its_decisions_and_names_each_rejection_and_what_it_left_out() -> None:
-    result = SessionResult(
-        batch_id="b", approvals=1, rejections=("ICX-4: handed to its run",), left_out=("ICX-9 (why)",),
-        handed={"status": "accepted", "folder": "kb/set", **REPLY.as_json()}, sequel=NEXT,
-    )  # fmt: skip
-    assert items(result) == [
+    handed = {"status": "accepted", "folder": "kb/set", **REPLY.as_json()}
+    answer = session_answer("b", 1, ["ICX-4: handed to its run"], handed, NEXT, ["ICX-9 (why)"])
+    assert list(answer.items()) == [
         ("batch_id", "b"), ("signed", 2), ("approvals", 1), ("rejections", 1), ("status", "accepted"),
         ("folder", "kb/set"), *SET.items(), ("rejected", ["ICX-4: handed to its run"]), ("next", "cutter status b"),
         ("left_out", ["ICX-9 (why)"]),
@@ -33,10 +27,7 @@ def test_a_session_counts_its_decisions_and_names_each_rejection_and_what_it_lef
 
 
 def test_a_session_that_approved_nothing_is_accepted_and_has_no_set() -> None:
-    result = SessionResult(
-        batch_id="b", approvals=0, rejections=(), left_out=(), handed={"status": "accepted"}, sequel={}
-    )  # fmt: skip
-    assert items(result) == [
+    assert list(session_answer("b", 0, [], {"status": "accepted"}, {}, []).items()) == [
         ("batch_id", "b"), ("signed", 0), ("approvals", 0), ("rejections", 0), ("status", "accepted"), ("left_out", []),
     ]  # fmt: skip
 
@@ -44,9 +35,7 @@ def test_a_session_that_approved_nothing_is_accepted_and_has_no_set() -> None:
 def test_a_set_that_was_refused_as_a_whole_says_why() -> None:
     reply = SetReply(status="refused", code="set_empty", reason="no statement")
     assert list(reply.as_json()) == ["status", "code", "reason", "accepted", "refused", "missing"]
-    handed = {"status": "refused", **reply.as_json()}
-    result = SessionResult(batch_id="b", approvals=1, rejections=(), left_out=(), handed=handed, sequel={})
-    assert not result.accepted
+    assert session_answer("b", 1, [], reply.as_json(), {}, [])["status"] == "refused"
 
 
 def test_the_reply_to_an_order_is_a_status_a_code_and_a_reason() -> None:

@@ -20,14 +20,11 @@ from cutter.marking import Options
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings
 from starter.approver import signing_session
-from starter.approver.decisions import Choice, Decision, Opened
 from starter.approver.full_screen.app import RequestList, SigningApp
 from starter.approver.full_screen.pages import MOVES, Deciding, LastPage, Notice, PageKeys
 from starter.approver.full_screen.request_reader import RequestReader
-from starter.approver.session import Session
-from starter.approver.session_journal import open_journal
-from starter.approver.session_requests import Asked
-from starter.approver.session_signatures import Signatures
+from starter.approver.session import Choice, Decision, Opened, Session, open_journal
+from starter.approver.session_requests import Asked, Signatures
 from starter.approver.signing_desk import Signing
 from tests.cases.request_views import document_of, hostile_view, view, written_view
 from tests.support.hostile import STRINGS, TERMINAL, leaks

@@ -16,7 +16,7 @@ from time import monotonic
 import pytest
 
 from cutter import limits
-from cutter.notifications.slack_callback import Click
+from cutter.notifications.slack import Click
 from starter.slack_app import server as slack_server
 from starter.slack_app.server import PATH, Reply, Server
 from tests.support.fake_slack import SIGNING_SECRET, FakeSlack
