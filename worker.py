@@ -28,24 +28,20 @@ from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, Wo
 from activities.outbox import publish_report
 from activities.reconciler.runs import reconciler
 from activities.registry import build_activities, build_batch_activities
-from activities.worker import allocator, health_server
-from activities.worker.batch_wake import waking
-from activities.worker.batch_watch import Watches
+from activities.worker.batch_watch import Watches, waking
 from activities.worker.dependencies import ROLES_OF, Deps, open_pools
 from activities.worker.history_digest import freezing
-from activities.worker.metrics import Gauges
+from activities.worker.process import give_back, limit_arenas, running, signer_of
 from activities.worker.readiness import Readiness
-from activities.worker.shutdown import running
-from activities.worker.signing_key import signer_of
-from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Presence
+from activities.worker.readiness import serving as serving_probes
+from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Gauges, Presence
 from cutter import __version__, gpg, limits, settings
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
 from cutter.errors import CutterError, Refused
 from cutter.kb.store import Store
 from cutter.preflight.checks import OF_WORKER
-from cutter.stack import key_homes
-from cutter.stack.workers import ready_file, waiting_file
+from cutter.stack.workers import HOMES, foreign, ready_file, waiting_file
 from cutter.storage.pools import check_direct, open_pool
 from cutter.versions import build_id
 from temporal import names, telemetry
@@ -82,7 +78,7 @@ def build_deps(config: settings.Settings, role: WorkerRole, identity: str | None
         tool_revision=f"cutter/{__version__}{build}+{role.value}",
         pools=open_pools(config, role),
         kb=Store(config.kb),
-        signer=signer_of(config, key_homes.HOMES[role]),
+        signer=signer_of(config, HOMES[role]),
         watches=Watches(),
         publish_report=publish_report,
         build_id=build_id(config),
@@ -97,10 +93,7 @@ def make_worker(
     cached_workflows: int = limits.WORKFLOWS_CACHED,
     interceptors: Sequence[Interceptor] = (),
 ) -> Worker:
-    """The worker of one role on its task queue.
-
-    If `cached_workflows` is 0, each task replays its workflow from the beginning.
-    """
+    """The worker of one role on its task queue. With 0 `cached_workflows`, each task replays its workflow."""
     return Worker(
         client,
         identity=deps.worker,
@@ -126,10 +119,7 @@ def make_worker(
 def make_batch_worker(
     client: Client, deps: Deps, executor: ThreadPoolExecutor, *, interceptors: Sequence[Interceptor] = ()
 ) -> Worker:
-    """The worker for activities of batches, in the process of the cutter role.
-
-    So a waiting batch takes no gate's slot.
-    """
+    """The worker for activities of batches in the cutter process, so that a waiting batch takes no gate's slot."""
     return Worker(
         client,
         identity=deps.worker,
@@ -148,10 +138,7 @@ def make_batch_worker(
 async def serving(
     client: Client, deps: Deps, *, interceptors: Sequence[Interceptor] = (), **changed: Any
 ) -> AsyncIterator[Presence]:
-    """Serve all task queues of a role until the block ends. Then take no new work and finish the running work.
-
-    `make_worker` explains `changed`.
-    """
+    """Serve the task queues of a role during the block, then finish the running work. `changed`: see `make_worker`."""
     loop = asyncio.get_running_loop()
     deps = replace(
         deps, history=freezing(client, loop), reconcile_once=reconciler(client, deps, loop),
@@ -212,10 +199,10 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     the end of the longest gate's cap.
     """
     # A worker with another worker's key could sign for both, so two signatures would prove nothing more than one.
-    if others := key_homes.foreign(config.keys, role):
+    if others := foreign(config.keys, role):
         raise Refused(
             f"{config.keys} holds the key of another worker ({', '.join(others)}): let `cutter up` start the workers, "
-            f"or set CUTTER_KEYS_DIR to a folder with {key_homes.HOMES[role]} alone",
+            f"or set CUTTER_KEYS_DIR to a folder with {HOMES[role]} alone",
             code="foreign_key",
         )
     for database_role in ROLES_OF[role]:
@@ -225,7 +212,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
     _on_signals(stopping.set)
     probe = partial(preflight, config, frozenset({OF_WORKER[role]}))
     readiness = Readiness(probe, stopping, partial(_say_waiting, config, role))
-    async with health_server.serving(config, role, readiness) as probes:
+    async with serving_probes(config, role, readiness) as probes:
         if not await _passed(config, role, readiness, identity):
             return
         deps = build_deps(config, role, identity)
@@ -249,9 +236,7 @@ async def run(config: settings.Settings, role: WorkerRole) -> None:
 
 
 async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readiness, identity: str) -> bool:
-    """True after a preflight has passed. Until then the worker's heartbeats say why it does not serve. False if the
-    worker was stopped before.
-    """
+    """True after a preflight has passed, False if the worker was stopped before. Heartbeats say why it waits."""
     await readiness.look()
     if not readiness.failed:
         return True
@@ -268,14 +253,11 @@ async def _passed(config: settings.Settings, role: WorkerRole, readiness: Readin
 async def _give_memory_back() -> NoReturn:
     while True:
         await asyncio.sleep(limits.GIVE_BACK_SECONDS)
-        await asyncio.to_thread(allocator.give_back)
+        await asyncio.to_thread(give_back)
 
 
 def leave_out_of_collections() -> None:
-    """Let no later garbage collection visit the objects of the start, which live as long as the process.
-
-    There are more than 100,000 of them, so that each full collection took more than 50 ms of CPU.
-    """
+    """Let garbage collections skip the 100,000 objects of the start, which would cost each full one 50 ms of CPU."""
     gc.collect()
     gc.freeze()
 
@@ -306,7 +288,7 @@ def main() -> int:
         "--role", required=True, type=WorkerRole, choices=list(WorkerRole), help="cutter, exec or verify"
     )
     role = parser.parse_args().role
-    allocator.limit_arenas()
+    limit_arenas()
     try:
         asyncio.run(run(settings.load(), role))
     except CutterError as problem:
@@ -316,10 +298,7 @@ def main() -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process with this exit code, without the interpreter's own exit.
-
-    After the use of a Temporal client, the interpreter's exit can abort, and then the exit code would be wrong.
-    """
+    """End the process with this code. The interpreter's own exit can abort after the use of a Temporal client."""
     gpg.remove_folders()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # The disk may be full.

@@ -37,9 +37,8 @@ from cutter.storage.records import Connection, Rows, records, values
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentFacts:
-    """The facts that the database has about an approval document, and about the approval that the document names.
-
-    `of_other_runs` says that the named approval was handed only to other runs.
+    """What the database knows of an approval document. `of_other_runs`: the approval that it names was handed only to
+    others.
     """
 
     written_by_us: bool
@@ -147,9 +146,7 @@ def epoch_in_force(connection: Connection) -> str | None:
 
 
 def signed_before(deps: Deps, batch_id: str | None, document_id: str, gate: str) -> tuple[str, ...]:
-    """Approvals that were signed in advance for an item of a batch: `<document>.md`, then `<document>.<who>.md` of
-    other approvers.
-    """
+    """Approvals signed in advance for an item of a batch: `<document>.md`, then `<document>.<who>.md` of others."""
     if not batch_id:
         return ()
     first = documents.pre_batched(batch_id, gate, document_id)
@@ -166,9 +163,7 @@ def policy_of(deps: Deps, epoch_sha256: str | None) -> tuple[ApproverPolicy, Gpg
 
 
 def tier_asked(before: str | None, permit: Permit) -> Tier | None:
-    """The higher of two tiers: the tier that the policy asks for now, and the tier that it asked for when the request
-    was made.
-    """
+    """The higher of two tiers: what the policy asks for now, and what it asked for when the request was made."""
     tier_before = Tier(before) if before else None
     return max((tier for tier in (tier_before, permit.tier) if tier), key=list(Tier).index, default=None)
 
@@ -252,9 +247,7 @@ def _document_facts(
 
 
 def _decision(row: DecisionRow, request: OpenRequest, facts: ApprovalFacts, *, before: bool) -> ReviewDecision:
-    """The review decision of the request. With `before`, its time is the time when it was prepared for the night, if it
-    was.
-    """
+    """The review decision of the request. With `before`, its time is when it was prepared for the night, if it was."""
     created = datetime.fromisoformat((facts.prepared_at if before else None) or row.created_at)
     return ReviewDecision(
         review_decision_id=row.review_decision_id,

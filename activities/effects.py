@@ -16,7 +16,7 @@ from activities.permission import AllowingRule, Context, required
 from activities.worker.dependencies import Deps
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import Receipt
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.kb import write_once
 from cutter.kb.store import Store
 from cutter.policy.command import EVIDENCE_STORE, KB_PUT, Command
@@ -32,11 +32,8 @@ RECORD: LiteralString = (
 def put(
     deps: Deps, context: Context, kb_id: str, data: bytes, policy: EffectPolicy | InvalidPolicy | None = None
 ) -> Put:
-    """Put a document into the knowledge base.
-
-    The store is write-once. The put itself looks the document up: for the same bytes the store answers with their
-    digest, and for other bytes with both digests. The receipt is part of a write that happens anyway. `policy` is as in
-    `decided`. Raises PolicyDenied, and the errors of the store.
+    """Put a document into the knowledge base, which answers with its digest if it has the same bytes already. `policy`
+    is as in `decided`. Raises PolicyDenied, and the errors of the store.
     """
     rule = required(deps, context, KB_PUT, policy)
     return Put(kb_id=kb_id, sha256=write_once.put(deps.kb, kb_id, data), data=data, rule=rule)
@@ -45,20 +42,15 @@ def put(
 def put_free(
     deps: Deps, context: Context, kb_id: str, data: bytes, policy: EffectPolicy | InvalidPolicy | None = None
 ) -> Put:
-    """Put a document under its name, or under the next free name if another document has that name.
-
-    `policy` is as in `decided`.
-    """
+    """Put a document under its name, or under the next free one. `policy` is as in `decided`."""
     rule = required(deps, context, KB_PUT, policy)
-    name, sha256 = write_once.put_first(deps.kb, kb_folder.names_for(kb_id, sha256_hex(data)), data)
+    name, sha256 = write_once.put_first(deps.kb, kb_ids.names_for(kb_id, sha256_hex(data)), data)
     return Put(kb_id=name, sha256=sha256, data=data, rule=rule)
 
 
 def put_by_digest(deps: Deps, done: Put) -> Put:
-    """Put a document under the name with its digest. The database refuses a receipt of this name if its sha256 begins
-    otherwise (fn_action_note).
-    """
-    *_, name = kb_folder.names_for(done.kb_id, done.sha256)
+    """Put a document under the name with its digest, which no other document can have (fn_action_note)."""
+    *_, name = kb_ids.names_for(done.kb_id, done.sha256)
     write_once.put(deps.kb, name, done.data)
     return replace(done, kb_id=name)
 
@@ -78,9 +70,7 @@ class Put:
 
 
 def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralString, Json]:
-    """The SQL statement that records the receipt of a document without a row in the outbox. The statement raises
-    Conflict for other bytes.
-    """
+    """The SQL statement that records the receipt of a document outside the outbox; Conflict for other bytes."""
     request = {"kind": kind, "policy": done.rule.as_json()}
     return receipt(context, done.command, request, {"size_bytes": len(done.data)})
 
@@ -88,18 +78,13 @@ def receipt_of_put(context: Context, done: Put, kind: str) -> tuple[LiteralStrin
 def store_evidence(
     deps: Deps, context: Context, artifacts: Store, name: str, data: bytes, policy: EffectPolicy | InvalidPolicy
 ) -> None:
-    """Store an evidence bundle or its signature; write-once like a document. `policy` is as in `decided`.
-
-    Raises PolicyDenied.
-    """
+    """Store an evidence bundle or its signature. `policy` is as in `decided`. Raises PolicyDenied."""
     required(deps, context, EVIDENCE_STORE, policy)
     write_once.put(artifacts, name, data)
 
 
 def receipt_of_evidence(context: Context, name: str, sha256: str, closing: Receipt) -> tuple[LiteralString, Json]:
-    """The SQL statement that records a bundle's receipt. The receipt of the gate that sealed the bundle's digest names
-    the rule.
-    """
+    """The SQL statement that records a bundle's receipt. The gate that sealed its digest names the rule."""
     command = Command(operation=EVIDENCE_STORE, target=name, fields_sha256=sha256)
     rule = AllowingRule.of(closing.policy or {}, EVIDENCE_STORE)
     return receipt(context, command, {"policy": rule.as_json()}, {})

@@ -152,9 +152,7 @@ def project(deps: Deps, sidecar: RunSidecar) -> None:
 
 
 def _follow(deps: Deps, sidecar: RunSidecar) -> None:
-    """Wake the run's batch if nobody looks at it. Write the run folder if the run waits for somebody or is over. A run
-    on its way changes a moment later.
-    """
+    """Wake the run's batch if nobody looks at it. Write the run folder, unless the run changes a moment later."""
     if sidecar.unseen_by is not None:
         deps.wake_batch(sidecar.unseen_by)
     if sidecar.run.moves:
@@ -168,9 +166,7 @@ def _follow(deps: Deps, sidecar: RunSidecar) -> None:
 
 
 def _done(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> RunSidecar:
-    """Record the documents that were put, each with its intended name, in one round trip. Returns what
-    `fn_run_published` says after that.
-    """
+    """Record the put documents with their intended names in one round trip. Answers as `fn_run_published`."""
     try:
         return _done_as(deps, role, put)
     except Conflict:
@@ -185,9 +181,7 @@ def _done_as(deps: Deps, role: Role, put: Sequence[tuple[str, Put]]) -> RunSidec
 
 
 def done(connection: Connection, wanted: str, put: Put) -> Cursor[RunSidecar]:
-    """Record one document. If it was put under another name, record that name first. The answer is that of
-    `fn_run_published`.
-    """
+    """Record one document, and first another name that it got. The answer is that of `fn_run_published`."""
     if put.kb_id != wanted:
         log.warning("outbox.name_taken", wanted=wanted, kb_id=put.kb_id)
         connection.execute(_RENAME, (wanted, put.kb_id))

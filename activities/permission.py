@@ -85,9 +85,7 @@ def policy_in_force(deps: Deps) -> EffectPolicy | InvalidPolicy:
 
 
 def require(context: Context, permit: Permit) -> None:
-    """Return if the policy allows every effect. Raises PolicyDenied, or ApprovalNeeded if too few people have
-    approved.
-    """
+    """Return if the policy allows every effect. Raises PolicyDenied, or ApprovalNeeded if people are missing."""
     for action, decision in permit.decisions:
         if decision.verdict is Verdict.DENY:
             raise PolicyDenied(decision.why).leads_to("cutter policy explain")

@@ -69,6 +69,9 @@ HEADING_LINE_BYTES = 400
 LIKELY_HEADING_BYTES = 160
 """Bytes of a line that can be a heading although no sign shows it. A longer line is a sentence."""
 
+QUOTATION_LINES_MAX = 150
+"""Lines of a quotation. One whose end is further away has none, since a gazette may open one for a whole law."""
+
 SHORT_TITLE_BYTES = 60
 """Bytes of a numbered title with text on the next line. A longer line is a wrapped item of a list."""
 
@@ -176,15 +179,13 @@ FINDINGS_OF_A_KIND_SHOWN = 10
 """Findings of one kind that `cutter mark` shows, so that one a line does not hide the others."""
 
 EARLY_KEY_SECONDS = 0.3
-"""A page of the signing session ignores a decision that was typed less than this time after the page opened. Nobody can
-have read the page in that time, so the key was meant for the page before it."""
+"""A decision typed sooner after its page opened is ignored: nobody can have read the page, so it was for another."""
 
 REQUESTS_LOOK_SECONDS = 5.0
 """How often an open signing session asks PostgreSQL whether its requests still wait. One query answers for all."""
 
 QUIET_AFTER_EARLY_KEY_SECONDS = 1.0
-"""After a decision that was ignored, a page ignores more of them until nothing was typed for this time. They may be
-letters of a reason, typed for a dialog that the ignored key should have opened."""
+"""After such a key, further ones are ignored until nothing was typed for this time: they may be part of a reason."""
 
 REASON_CHARACTERS_MAX = 500
 """A person's reason for a stop, cancel, void or refusal."""
@@ -196,9 +197,7 @@ CHANGES_SHOWN_MAX = 500
 """Units of each kind (added, changed, removed) that a request document lists. It counts the rest."""
 
 WORD_PAIRS_COMPARED_MAX = 25_000_000
-"""The number of words of one text times that of the other, up to which a diff compares them. This takes about two
-seconds. Beyond it all words count as different.
-"""
+"""Words of one text times those of the other that a diff compares, in two seconds. Beyond it all are different."""
 
 REQUEST_DIFFERENCE_CHARACTERS_MAX = 2_000_000
 """Characters of the difference by word in a request document: 6 MiB in Chinese. Page and JSON form show every unit."""
@@ -212,9 +211,7 @@ DIFF_CONTEXT_CHARACTERS = 80
 # --- Runs: retries, caps and waits -----------------------------------------------------------------------------------
 
 INBOX_MESSAGES_MAX = 100
-"""Unread messages of each kind that a run keeps: approvals, orders, and refusals. So none of them keeps out another.
-
-It counts further messages and drops them, because Temporal's history has them."""
+"""Unread messages of each kind that a run keeps. It drops further ones, because Temporal's history has them."""
 
 RETRIES_A_GATE = 4
 """Failures of a dependency after which one gate is tried again. People see each try as a row."""
@@ -233,8 +230,7 @@ OUTAGE_LOOK_SECONDS = 30
 
 OUTAGE_LOOK_SECONDS_MAX = 3_600
 OUTAGE_LOOK_PART = 10
-"""Later tries follow after a tenth of the time that the outage has lasted, but at most after the maximum. So the record
-follows soon after the outage ends, and a long outage costs few events."""
+"""Later tries follow after a tenth of the outage so far, at most the maximum: a long outage costs few events."""
 
 SENT_BACK_A_RUN = 20
 """How often the workflow's view of a run may disagree with the database before the run stops for an operator."""
@@ -261,10 +257,7 @@ STATE_LOCK_SECONDS = 5
 """The time that a worker waits for state.lock before STOP_RUN_BUSY (seed 000 §7)."""
 
 STEER_SILENT_SECONDS = 900
-"""The time without a record after which a moving document of a batch is named again, because its workflow may have been
-terminated. It is longer than any pause between two tries. If the workflow still runs, its start is refused, and nothing
-is lost.
-"""
+"""A moving document without a record for so long is named again, because its workflow may have been terminated."""
 
 RECONCILE_MINUTES = 10
 """The time between two looks of the reconciler's schedule that `cutter up` makes."""
@@ -276,8 +269,7 @@ EVENT_BYTES_MAX = 1 * MIB
 """The size of one line of transitions.jsonl. Ours have less than 2 KiB."""
 
 TRANSITIONS_MARGIN_SECONDS = 15
-"""The age of a transition when `cutter transitions export --follow` writes it. The stream is in the order of time, and
-a transaction commits later than the times of its transitions. An attempt of a gate is waited for without this limit."""
+"""The age at which `cutter transitions export --follow` writes a transition, because a commit follows later."""
 
 TRANSITIONS_PAUSE_SECONDS = 2
 """Between two looks of `cutter transitions export --follow`."""
@@ -337,17 +329,13 @@ WORKER_STOP_SECONDS = 30
 """The time for a worker to end before it is killed. The next worker takes up a gate that was running."""
 
 SHUTDOWN_IDLE_SECONDS = 20
-"""A worker that got SIGTERM ends after nothing has run in it for this long, even if the server never answers its open
-polls. It covers the report of the last activity's result."""
+"""After SIGTERM a worker ends when nothing has run for this long, even if the server answers no open poll."""
 
 SHUTDOWN_LOOK_SECONDS = 0.5
 """Time between two looks whether a worker's shutdown is over."""
 
 WORKFLOWS_CACHED = 120
-"""Runs that a worker keeps in memory between two of their steps, whatever number is open. Each needs 0.1 to 0.2 MiB.
-
-A run that is not in memory is read from its whole history at its next step, which takes about 40 ms of CPU.
-"""
+"""Runs that a worker keeps in memory (0.2 MiB each). Another is read from its history, with 40 ms of CPU."""
 
 ARENAS = 2
 """Arenas of glibc's allocator in a worker. Python's threads take turns, and small objects have another allocator."""
@@ -400,9 +388,7 @@ BACKUP_RECORD_BYTES_MAX = 64 * 1024
 """The size of an artifact's record, and of an artifact's first line. A real one has about 5 KiB."""
 
 ARCHIVER_LATE_SECONDS = 600
-"""No restore point is marked if a complete file of the write-ahead log waits longer for the archiver. An archiver takes
-seconds for a file. Until the file of a point is archived, a lost disk loses the point too.
-"""
+"""No restore point is marked if the archiver is later: a lost disk would lose the point. A file takes seconds."""
 
 BACKUP_NICENESS = 10
 """The priority of a backup's programs, because the documents of others must begin meanwhile."""
@@ -438,18 +424,13 @@ PRIORITY_STEPS = (PRIORITY_DEFAULT, 500, 1_000, 5_000)
 third they are like batches, up to the last like nights, and above it they come last."""
 
 BATCH_WINDOW = 5_000
-"""Documents of a batch that are open at once, without those in human review.
-
-Temporal accepts 2,000 open children of one execution. An execution of a batch starts at most `BATCH_STARTS`.
-"""
+"""Documents of a batch that are open at once. Temporal accepts 2,000 children of one execution (`BATCH_STARTS`)."""
 
 BATCH_STARTS = 400
 """Children that one execution of a batch starts, so that it has little to remember. Then the next begins."""
 
 BATCH_ORDERS_AT_ONCE = 400
-"""Stops, and open items that are named again, in one answer to a batch's workflow, and approvals that are handed over
-together. Each becomes a command of one workflow task, and Temporal accepts at most four megabytes of them.
-"""
+"""Orders in one answer to a batch's workflow: each is a command, and Temporal accepts four megabytes in a task."""
 
 STEER_POLL_SECONDS = 10
 """The time after which a batch is looked at again without a notification."""
@@ -458,15 +439,10 @@ BATCH_PART_ITEMS = 500
 """Items of a batch that are read at once. Each has about a kilobyte."""
 
 WHOLE_LOOK_SHARE = 30
-"""A whole look at a batch is repeated after this many times as long as it took, but not before `STEER_POLL_SECONDS`.
-
-In between only the documents are read that PostgreSQL named. So whole looks take a thirtieth of the time, for a batch
-of any size."""
+"""A whole look follows after this many times its own length, so that looks take a thirtieth of the time."""
 
 STEER_UNHEARD_SECONDS = 30
-"""The time after which a registered run that nothing has begun is named to the batch's workflow again. The answer that
-named it first may be lost together with its worker. The same holds for a stop that has not happened.
-"""
+"""A run that has not begun after this time, or a stop, is named again: the answer may be lost with its worker."""
 
 SET_STATEMENTS_MAX = 1_000
 """Requests of one signing session, and statements of one set. Few people read so many in a day."""
@@ -476,14 +452,10 @@ SET_FILES_MAX = 4 * QUEUE_ITEMS_MAX
 
 BATCH_FOLDER_PAUSE_SECONDS = 2
 BATCH_FOLDER_ITEM_SECONDS = 0.1
-"""The pause between two writes of the folder of a working batch, and the addition for each of its documents. A write
-takes a few milliseconds for each document. So the folder takes about a twentieth of the time, for a batch of any size.
-"""
+"""The pause between two writes of a batch's folder, and the addition for each document: a twentieth of the time."""
 
 BATCH_HISTORY_DOCUMENTS_MAX = 1_000
-"""Documents of a batch whose folder and page show the history of each document. For a larger batch, this would take
-hundreds of megabytes of a worker's memory. `cutter transitions export` writes the transitions of every batch.
-"""
+"""Documents of a batch up to which its folder shows their history: more take hundreds of megabytes of memory."""
 
 BATCH_FOLDER_NEWS = 10
 """The part of that pause that a change of the batch's own state waits."""
@@ -577,9 +549,6 @@ NAME_CHARACTERS_MAX = 100
 
 ANSWER_ENTRIES_MAX = 50
 """Facts, counts or names in such an answer. Our largest answer has twenty."""
-
-JSON_DEPTH_MAX = 100
-"""The depth from which on a JSON value is one word. Python's parser ends near 1,000, PostgreSQL's near 6,000."""
 
 YAML_DEPTH_MAX = 6
 """Levels of mappings and lists in a YAML file of people."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from cutter import limits
 from cutter.catalogue import GATES, Sovereign, State
-from cutter.gates.seed_names import OURS, PROBE, PROBE_RULES
+from cutter.gates.report import OURS, PROBE, PROBE_RULES
 from cutter.law import export_record
 from cutter.notifications import webhook
 from cutter.settings import PREFIX, Settings

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from cutter.catalogue import GATES, State
-from cutter.lifecycle.declarations import LIFECYCLES, TASKS_FAILED
+from cutter.lifecycle.declarations import LIFECYCLES, TASKS_FAILED, Lifecycle, Rule
 from cutter.lifecycle.events import FIELDS, SEVERITIES
-from cutter.lifecycle.facts import Activity, RunFacts
-from cutter.lifecycle.machine import Lifecycle, Rule
-from cutter.lifecycle.views import request_status, run_status, task_state
+from cutter.lifecycle.views import Activity, RunFacts, request_status, run_status, task_state
 
 TITLES = {
     "document_run": "Document run",

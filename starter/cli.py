@@ -23,7 +23,6 @@ from typer.core import TyperGroup
 from cutter import __version__, gpg
 from cutter.errors import CutterError, InvalidInput
 from starter.command_table import COMMANDS
-from starter.console import placeholders
 from starter.console.failures import AS_JSON, Failure, failure, tell
 from starter.console.terminal import EXIT_CODES, ExitCode, say, write
 
@@ -65,7 +64,7 @@ class CommandTable(Group):
     prefix = ""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the signature is typer's
-        mine = [entry for entry in COMMANDS if entry.name.startswith(self.prefix) and entry.present]
+        mine = [entry for entry in COMMANDS if entry.name.startswith(self.prefix)]
         return list(dict.fromkeys(entry.name.removeprefix(self.prefix).split(" ")[0] for entry in mine))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -163,7 +162,7 @@ def _for_people(command: Any) -> Any:
     """
     command.rich_markup_mode = None
     command.short_help = " ".join((command.help or "").partition("\n\n")[0].split())
-    placeholders.refuse_in(command)
+    refuse_in(command)
     for each in getattr(command, "commands", {}).values():
         _for_people(each)
     return command
@@ -275,6 +274,37 @@ def _leave(code: int) -> NoReturn:
         except BrokenPipeError:
             code = code or ExitCode.FAILED
     os._exit(int(code))
+
+
+_FILE, _REASON, _APPROVER = "a file of yours", "a reason in your own words", "a name and the file of its public key"
+STANDS_FOR = {
+    "TEXT": _REASON, "say why": _REASON, "DOCUMENT": "an id that you choose, such as ICX-LAW-2026-001",
+    "PROFILE": "the name of a profile, or a YAML file", "FILE": _FILE, "QUEUE": _FILE, "NAME=KEY": _APPROVER,
+    "NAME=KEY.asc": _APPROVER, "ID": "the id of a batch", "SHA256": "the digest of an approval",
+    "URL": "the address of a database",
+}  # fmt: skip
+"""Each word that a printed command has in the place of a person's own, and what a person types instead."""
+
+_WORDS_OF_A_LAW = "forbid"
+"""The option whose value can be any word of a heading, so also one of these."""
+
+
+def refuse_in(command: Any) -> None:
+    """Make every option of the command refuse these words. An argument names what exists, and a law may be searched for
+    one of them.
+    """
+    for option in command.params:
+        if option.param_type_name == "option" and option.name != _WORDS_OF_A_LAW and option.callback is None:
+            option.callback = _required_own
+
+
+def _required_own(_: Any, option: Any, value: Any) -> Any:
+    """The value of an option as it was given. Raises InvalidInput for a word that stands for something else."""
+    for given in value if isinstance(value, list | tuple) else (value,):
+        word = str(given).strip()
+        if word in STANDS_FOR:
+            raise InvalidInput(f"{option.opts[0]} {word}: this word stands for {STANDS_FOR[word]}; type that instead")
+    return value
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,6 @@ class Command:
     module: str
     attribute: str
 
-    @property
-    def present(self) -> bool:
-        return importlib.util.find_spec(self.module) is not None
-
     def load(self) -> Any:
         return getattr(importlib.import_module(self.module), self.attribute)
 
@@ -29,9 +24,9 @@ COMMANDS = tuple(
     for name, module, attribute in (
         ("up", "up", "up"),
         ("down", "up", "down"),
-        ("doctor", "up", "doctor"),
+        ("doctor", "doctor", "doctor"),
         ("demo", "demo", "demo"),
-        ("migrate", "migrate", "migrate"),
+        ("migrate", "up", "migrate"),
         ("source add", "source", "add"),
         ("repeal", "source", "repeal"),
         ("mark", "mark", "mark_command"),
@@ -39,9 +34,9 @@ COMMANDS = tuple(
         ("run", "run", "run"),
         ("orchestrate resume", "run", "resume"),
         ("orchestrate batch", "batch", "batch"),
-        ("orchestrate resume-batch", "resume_batch", "resume_batch"),
+        ("orchestrate resume-batch", "batch", "resume_batch"),
         ("inbox", "inbox", "inbox"),
-        ("request", "request", "request"),
+        ("request", "pages", "request"),
         ("approve", "approve", "approve"),
         ("reject", "approve", "reject"),
         ("revoke", "approve", "revoke"),
@@ -52,10 +47,10 @@ COMMANDS = tuple(
         ("keys", "keys", "app"),
         ("policy", "policy", "app"),
         ("status", "status", "status"),
-        ("queues", "queues", "app"),
+        ("queues", "inbox", "app"),
         ("workers", "workers", "workers"),
         ("tenants", "tenants", "app"),
-        ("report", "report", "report"),
+        ("report", "pages", "report"),
         ("reconcile", "reconcile", "reconcile"),
         ("rebuild", "rebuild", "rebuild"),
         ("backup", "backup", "app"),
@@ -65,10 +60,10 @@ COMMANDS = tuple(
         ("law search", "law", "search"),
         ("law diff", "law", "diff"),
         ("law export", "law_export", "export"),
-        ("desk", "desk", "desk"),
+        ("desk", "pages", "desk"),
         ("verify", "verify", "verify"),
         ("audit", "audit", "app"),
-        ("transitions", "transitions", "app"),
+        ("transitions", "audit", "transitions_app"),
         ("evidence", "evidence", "app"),
         ("notify", "notify", "app"),
     )

@@ -18,15 +18,14 @@ from temporalio.service import RPCError
 
 from cutter import limits
 from cutter.batch import batch_step, documents
-from cutter.batch.view import BatchRecord, BatchView
+from cutter.batch.view import BatchView
 from cutter.catalogue import Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.markdown import prose
 from cutter.domain.task_priority import Urgency
 from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
-from cutter.kb.sets import listing_sha256, set_names
-from cutter.kb.store import Store
+from cutter.kb.store import Store, listing_sha256, set_names
 from cutter.kb.write_once import put
 from cutter.messages import BatchInput, BatchResult
 from cutter.projections import run_folder
@@ -35,8 +34,7 @@ from cutter.storage import batch_views, runs
 from cutter.storage.pools import session
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
-from temporal import foreign_workflows as foreign
-from temporal import names
+from temporal import executions, names
 from temporal.client import connect as connect_to_temporal
 from temporal.client import unanswered
 
@@ -100,20 +98,19 @@ def stop(settings: Settings, batch_id: str, kind: str, reason: str) -> tuple[str
 
     Return (the kind of the present halt, a note for the person or an empty text).
     """
+
+    async def steered() -> None:
+        await start(await connect_to_temporal(settings), batch_id, current_view.batch.starter)
+
     halted = halt(settings, batch_id, kind, reason)
     current_view = view(settings, batch_id)
     note = "" if halted == kind else f"an earlier halt stays in force: {current_view.batch.halted_reason}"
     if batch_step.decide(current_view, window=limits.BATCH_WINDOW).stops:
         try:
-            asyncio.run(_steered(settings, current_view.batch))
+            asyncio.run(steered())
         except Unavailable:
             note = "Temporal does not answer: the halt is recorded; type this again when it does"
     return halted, note
-
-
-async def _steered(settings: Settings, batch: BatchRecord) -> None:
-    client = await connect_to_temporal(settings)
-    await start(client, batch.batch_id, batch.starter)
 
 
 def go_on(settings: Settings, batch_id: str, reason: str) -> None:
@@ -135,7 +132,7 @@ async def start(client: Client, batch_id: str, starter: str, *, adopt: bool = Tr
     """The batch's workflow, started now or already open. It looks at the batch once more before it closes. With `adopt`
     a new execution first opens the workflows of all open documents that have lost theirs.
     """
-    await foreign.ours_open(client, names.batch_workflow_id(batch_id))
+    await executions.ours_open(client, names.batch_workflow_id(batch_id))
     try:
         return await client.start_workflow(**_started(batch_id, starter, adopt=adopt), start_signal="look")
     except RPCError as problem:
@@ -162,7 +159,7 @@ async def hand_over_set(client: Client, batch_id: str, starter: str, folder: str
 
     If the batch's workflow has ended, start it again for the update. Raises Conflict if it refused the update.
     """
-    await foreign.ours_open(client, names.batch_workflow_id(batch_id))
+    await executions.ours_open(client, names.batch_workflow_id(batch_id))
     arguments = _started(batch_id, starter)
     operation = WithStartWorkflowOperation(arguments.pop("workflow"), arguments.pop("arg"), **arguments)
     try:

@@ -19,10 +19,10 @@ from temporalio.service import RPCError, RPCStatusCode
 from cutter import limits, versions
 from cutter.catalogue import Role
 from cutter.errors import CutterError
-from cutter.preflight import checks, database, files, restore_points, stores
+from cutter.preflight import checks, database, files
 from cutter.preflight.checks import Check, Description, Host, Probe, bad, ok, unseen, warned
 from cutter.settings import Settings
-from cutter.stack import records
+from cutter.stack import supervisor
 from temporal.client import connect, profile
 from temporal.names import SEARCH_ATTRIBUTES
 
@@ -39,13 +39,13 @@ def preflight(settings: Settings, hosts: frozenset[Host], without: Collection[De
     probes: tuple[tuple[Description, Probe], ...] = (
         (checks.DATABASE, lambda: database.probe(settings, hosts)),
         (checks.TEMPORAL, lambda: asyncio.run(_of_temporal(settings, hosts))),
-        (checks.KNOWLEDGE_BASE, lambda: [stores.knowledge_base(settings, who)]),
-        (checks.ARTIFACT_STORE, lambda: [stores.artifact_store(settings, who)]),
+        (checks.KNOWLEDGE_BASE, lambda: [files.stored(settings, checks.KNOWLEDGE_BASE, who)]),
+        (checks.ARTIFACT_STORE, lambda: [files.stored(settings, checks.ARTIFACT_STORE, who)]),
         (checks.APPROVERS, lambda: [files.approvers(settings, hosts)]),
         (checks.KEY, lambda: files.keys(settings, hosts)),
         (checks.FOLDERS, lambda: [files.writable(settings, hosts)]),
         (checks.GPG, lambda: [files.gpg()]),
-        (checks.RESTORE_POINTS, lambda: [restore_points.needed(settings)]),
+        (checks.RESTORE_POINTS, lambda: [database.restore_points(settings)]),
     )
     return checks.made(probes, hosts, without)
 
@@ -151,5 +151,5 @@ def hosts_of(settings: Settings) -> frozenset[Host]:
     has = {host for host, roles in checks.ROLES.items() if any(map(there, roles))}
     if not has:
         return frozenset({Host.LOCAL} if settings.database_url is None else {Host.LOCAL, Host.OPERATOR})
-    local = settings.database_url is None or bool(records.read(settings.state))
+    local = settings.database_url is None or bool(supervisor.read(settings.state))
     return frozenset(has | ({Host.LOCAL} if local else set()))

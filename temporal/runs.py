@@ -24,8 +24,7 @@ from cutter.storage.pools import session
 from cutter.storage.records import records
 from cutter.storage.runs import open_run_of_document
 from cutter.types import Json
-from temporal import foreign_workflows as foreign
-from temporal import names
+from temporal import executions, names
 from temporal.client import unanswered
 from temporal.outcome import is_failed
 
@@ -84,7 +83,7 @@ async def start(client: Client, run: RunInput, turn: Priority | None = None) -> 
             priority=turn or names.priority(Urgency.INTERACTIVE),
         )
     except WorkflowAlreadyStartedError:
-        await foreign.ours_open(client, names.document_workflow_id(run.document_id))
+        await executions.ours_open(client, names.document_workflow_id(run.document_id))
         raise Refused(
             f"{run.document_id} has an open run: see", then=f"cutter status {run.document_id}", code="STOP_RUN_BUSY"
         ) from None
@@ -112,7 +111,7 @@ async def require_no_open_run(client: Client, settings: Settings, document_id: s
     The workflow of a run that has just ended gets a moment to close.
     """
     until = time.monotonic() + limits.CLOSING_SECONDS
-    while await foreign.ours_open(client, names.document_workflow_id(document_id)) is not None:
+    while await executions.ours_open(client, names.document_workflow_id(document_id)) is not None:
         run_id = open_run_of_document(settings, document_id)
         if run_id is not None:
             message = f"{document_id} has the open run {run_id}: see"
@@ -135,7 +134,7 @@ async def resume(client: Client, document_id: str, kb_id: str | None) -> OrderRe
     Raises Conflict if the run refused the update, NotFound if the document has no open run, and Refused if somebody
     paused the run in Temporal.
     """
-    execution = await foreign.ours_open(client, names.document_workflow_id(document_id))
+    execution = await executions.ours_open(client, names.document_workflow_id(document_id))
     if execution is not None and execution.hold is not None:
         raise Refused(f"the run waits, because {execution.hold.sentence}", code="held_in_temporal")
     handle = client.get_workflow_handle(names.document_workflow_id(document_id))

@@ -39,10 +39,8 @@ class ActivityFailed(Exception):
 
 
 def decode_result(answer: Any, kind: type[Result]) -> Result | None:
-    """An activity's answer as a value of its type. None if the answer does not have that type.
-
-    Everyone who can write to Temporal can complete an activity with any answer. If the SDK decoded the type, a wrong
-    answer would fail the workflow task again and again.
+    """An activity's answer as a value of its type, else None. A stranger can complete an activity with any answer, and
+    the SDK's own decoding would fail the workflow task again and again.
     """
     try:
         value: Result = adapter(kind).validate_python(answer)  # type: ignore[arg-type]
@@ -137,10 +135,7 @@ async def call_activity(
 
 
 async def judge_order(run_id: str, kb_id: str, summary: str) -> JudgeResult:
-    """The recorded verdict on an order. The order may be signed for either sovereign gate.
-
-    Raises DependencyUnavailable or ActivityFailed.
-    """
+    """The recorded verdict on an order for either sovereign gate. Raises DependencyUnavailable or ActivityFailed."""
     for gate in Sovereign:
         judged = JudgeInput(run_id=run_id, gate=gate.value, kb_id=kb_id)
         verdict = await call_activity("judge_approval", judged, JudgeResult, Caps(), summary=summary)

@@ -136,9 +136,7 @@ class ApprovalCollector:
         raise RestartFromReceipts
 
     def _hurry(self, late: bool) -> None:
-        """If an overnight document is approved only by day, its gates run before the gates of other overnight documents
-        and batches.
-        """
+        """Let a document of the night that is approved only by day run before the rest of the night and batches."""
         mine = workflow.info().priority
         if late and mine.priority_key == Urgency.OVERNIGHT:
             self.progress.priority = names.sooner(mine, Urgency.LATE_APPROVAL)

@@ -51,9 +51,7 @@ Answer = dict[str, Any]
 
 @workflow.defn(name=names.BATCH)
 class Batch:
-    """The batch: its lanes, sets of approvals and totals. The workflows of the documents do the work, and outlive this
-    workflow.
-    """
+    """The batch: its lanes, sets of approvals and totals. The documents' own workflows outlive this one."""
 
     def __init__(self) -> None:
         self.display = view.BatchDisplay(batch_id="")

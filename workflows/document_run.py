@@ -139,9 +139,7 @@ class DocumentRun:
             raise RunEnded(await self.control.close(view.state, outcome=outcome))
 
     async def _look_again(self, start: RunInput) -> None:
-        """Go back to the first gate that is not sealed. If the run goes back too often, it stops, because people must
-        find the cause.
-        """
+        """Go back to the first gate that is not sealed. If that happens too often, the run stops for people."""
         self.progress.sent_back += 1
         await self._look(replace(start, run_id=self.progress.display.run_id))
         if self.progress.sent_back > limits.SENT_BACK_A_RUN:

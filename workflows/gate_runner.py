@@ -40,9 +40,7 @@ class GateRunner:
         self.ui = ui
 
     async def attempt(self, gate: Gate, approvals: Sequence[str]) -> str:
-        """Run one gate. Returns an empty text if the gate is sealed, else the reason why its approvals were refused.
-        Raises stops, failures and ends.
-        """
+        """Run one gate. Returns why its approvals were refused, or "". Raises stops, failures and ends."""
         tries = Tries()
         while True:
             await self.control.boundary()
@@ -79,9 +77,7 @@ class GateRunner:
             await self._not_passed(gate, outcome, tries)
 
     async def _execute(self, gate: Gate, approvals: Sequence[str], again: float | Denied) -> GateOutcome | None:
-        """Run the gate's activity. Returns None for an answer of another type. If a stop arrives meanwhile, it sets the
-        latch at once.
-        """
+        """Run the gate's activity. None for an answer of another type. A stop meanwhile sets the latch at once."""
         source_uri = self.progress.start.source_uri if gate.number == 1 and self.progress.start else None
         handle = workflow.start_activity(
             gate.name,

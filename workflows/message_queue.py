@@ -95,9 +95,7 @@ def reduce(queue: MessageQueue, name: str, arguments: Sequence[Any]) -> MessageQ
 
 
 def take(queue: MessageQueue, *, orders: bool = False) -> tuple[Message | None, MessageQueue]:
-    """The oldest message, and the queue without it. With `orders`, only orders are taken, and early approvals stay and
-    wait for their gate.
-    """
+    """The oldest message, and the queue without it. With `orders`, early approvals stay and wait for their gate."""
     message = next((message for message in queue.messages if not (orders and message.name == EARLY)), None)
     if message is None:
         return None, queue

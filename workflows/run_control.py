@@ -46,15 +46,11 @@ class RunEnded(Exception):
 
 
 class RestartFromReceipts(Exception):
-    """Raised to continue from the first unsealed gate, because the run was resumed or an answer disagreed with the
-    database.
-    """
+    """Raised to continue from the first unsealed gate, after a resume or a disagreement with the database."""
 
 
 class StaleRunState(RestartFromReceipts):
-    """Raised if the workflow's view of the gates differs from the database. The workflow must ask the database before
-    it continues.
-    """
+    """Raised if the workflow's view of the gates differs from the database, which it must then ask."""
 
 
 class RunControl:
@@ -97,9 +93,7 @@ class RunControl:
         return done.wrote
 
     async def stop_here(self, order: message_queue.StopOrder) -> NoReturn:
-        """Set the latch. A cancelled run that has written nothing then ends. Every other run waits for a signed
-        resume.
-        """
+        """Set the latch. A cancelled run without writes then ends. Every other run waits for a signed resume."""
         await self._latch_or_cancel(order)
         await self.hold(f"stopped_{order.kind}", order.reason, "")
 
@@ -113,9 +107,7 @@ class RunControl:
                 raise RunEnded(await self.close(done.state, reason=order.reason))
 
     async def hold(self, state: str, reason: str, gate: str) -> NoReturn:
-        """Record a stop, wait for its resume, then continue. If the database does not share the stop, the run is not
-        stopped.
-        """
+        """Record a stop, wait for its resume, then continue. If the database disagrees, the run is not stopped."""
         self.progress.display.gate, self.progress.display.request = "", None
         await self._wait_as_recorded(await self.escalate(state, reason, gate), reason)
 
@@ -238,10 +230,8 @@ class RunControl:
         self.progress.display.refuse(f"void: {done.code} {done.reason}")
 
     async def record_refusals(self) -> int:
-        """Record the messages that the queue refused. Returns how many of them count against the gate.
-
-        It records at most as many messages one by one as one gate may refuse, because a flood of messages must not fill
-        the history with our own activities.
+        """Record the refused messages. Returns how many count against the gate. At most as many as one gate may refuse
+        are recorded one by one, so that a flood fills no history.
         """
         entries, self.progress.queue = message_queue.take_refused(self.progress.queue)
         counted = [entry for entry in entries if entry.code != "duplicate"]
@@ -350,9 +340,7 @@ class RunControl:
         await self._wait_as_recorded(done, reason)
 
     def _told_to_look(self, registered: bool) -> bool:
-        """True for an order about which the database may know more: a void, or any stop before the run is
-        registered.
-        """
+        """True for an order of which the database may know more: a void, or a stop of an unregistered run."""
         void = any(message.name == "void" for message in self.progress.queue.messages)
         return self.progress.queue.tickets > self.progress.tickets_seen and (
             void or (not registered and self.progress.stop is not None)
@@ -362,9 +350,7 @@ class RunControl:
         return any(message.kb_id is None for message in self.progress.queue.messages)
 
     async def escalate(self, state: str, reason: str, gate: str) -> Escalated:
-        """SG_3: record the stop or failure and write its stop-route report. The code `not_so` means that the database
-        disagrees.
-        """
+        """SG_3: record the stop or failure, and write its report. `not_so`: the database disagrees."""
         short = reason[: limits.REASON_CHARACTERS_MAX]
         order = EscalateInput(run_id=self.progress.run_id, state=state, reason=short, gate=gate)
         done = await self.call("escalate", order, Escalated, f"SG_3: {state}")
@@ -377,18 +363,14 @@ class RunControl:
         self.progress.display.note = done.next_command
 
     async def fail(self, state: str, reason: str, gate: str) -> NoReturn:
-        """End a run that a gate has refused. Only the database fails a run. After a mere claim, the workflow asks the
-        database again.
-        """
+        """End a run that a gate has refused. After a mere claim, the workflow asks the database again."""
         done = await self.escalate(state, reason, gate)
         if done.not_so:
             raise StaleRunState
         raise RunEnded(await self.close(done.state, reason=reason))
 
     async def finish(self, outcome: Literal["rehearsed", "skipped"]) -> NoReturn:
-        """End a run that writes nothing. A rehearsal keeps its state, and a run of an enacted version becomes
-        `skipped`.
-        """
+        """End a run that writes nothing: a rehearsal keeps its state, an enacted version gives `skipped`."""
         done = await self.call(
             "finish_run",
             FinishInput(run_id=self.progress.run_id, outcome=outcome),

@@ -16,9 +16,7 @@ from cutter.messages import OpenedRequest
 
 @dataclass(slots=True, kw_only=True)
 class RunDisplay:
-    """The data that a run shows. The workflow keeps it, and the functions of this module render it. `note` is a command
-    to type.
-    """
+    """What a run shows. The workflow keeps it, and this module renders it. `note` is a command to type."""
 
     document_id: str
     run_id: str = ""

@@ -136,9 +136,7 @@ class WebUi:
         workflow.set_current_details(run_display.details(self.progress.display))
 
     def upsert_search_attributes(self) -> None:
-        """Upsert the search attributes together, at the states by which people filter. Unchanged values are not written
-        again.
-        """
+        """Upsert the search attributes by which people filter, together, if one of them has changed."""
         display, request = self.progress.display, self.progress.display.request
         candidates = display.facts.get("candidate_count")
         shown = (display.state, request, display.mode, candidates)

@@ -22,9 +22,7 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name=names.VOID_RUN)
 class VoidRun:
-    """Judge the statement and record the verdict. Then let the exec worker withdraw the drafts and void the run in one
-    transaction.
-    """
+    """Judge the statement, then let the exec worker withdraw the drafts and void the run in one transaction."""
 
     @workflow.run
     async def run(self, order: VoidInput) -> VoidResult:
@@ -48,9 +46,8 @@ class VoidRun:
 
 @workflow.defn(name=names.REVOKE_APPROVAL)
 class RevokeApproval:
-    """Has the revocation judged and recorded, even while the run is busy with the gate that the approval opens.
-
-    The run needs no message: PostgreSQL opens no gate for a revoked approval, and the run then asks again.
+    """Has the revocation judged and recorded, even while the gate that it concerns is busy. The run needs no message,
+    because PostgreSQL opens no gate for a revoked approval.
     """
 
     @workflow.run

@@ -13,10 +13,9 @@ from temporalio import activity
 
 from activities import effects, permission
 from activities.approval_judge import signed_before
-from activities.batch.documents import overview_of, report_of
-from activities.batch.folder import follow_batch, keep_up
+from activities.batch.documents import follow_batch, keep_up, overview_of, report_of
 from activities.outbox import done
-from activities.run.triage import case_of
+from activities.run.course import case_of
 from activities.worker.batch_watch import Watch
 from activities.worker.dependencies import Deps
 from cutter import limits
@@ -26,8 +25,8 @@ from cutter.batch.item import BATCH, REVIEW
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import Role
 from cutter.domain import ids
-from cutter.domain.batch_states import BatchState
 from cutter.domain.digests import sha256_hex
+from cutter.domain.run_state import BatchState
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
 from cutter.messages import BatchHalted, BatchInput, BatchStart, BatchStep, HaltInput, SteerInput
@@ -45,11 +44,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewestVerdict:
-    """The newest verdict on a document.
-
-    `good` says that the verdict still counts, else `reason` says why not. `needed` is the number of people who must
-    sign.
-    """
+    """The newest verdict on a document. If it is not `good`, `reason` says why. `needed` people must sign."""
 
     kb_id: str
     good: bool
@@ -101,9 +96,7 @@ def steer_batch(deps: Deps, input: SteerInput) -> BatchStep:
 
 
 def halt_batch(deps: Deps, input: HaltInput) -> BatchHalted:
-    """Halt the batch, so that it starts nothing more. The database wakes the batch's workflow. Only the operator lifts
-    the halt.
-    """
+    """Halt the batch, and so wake its workflow: it starts nothing more. Only the operator lifts the halt."""
     with single(deps.pool(Role.READ)) as connection:
         halted = value_of(
             connection,
@@ -135,9 +128,7 @@ def _until_changed(watch: Watch) -> None:
 
 
 def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -> BatchStep:
-    """Look at the batch once, and act on it. With `again`, the answer repeats starts and stops that have had no effect
-    yet.
-    """
+    """Look at the batch once, and act on it. `again` repeats starts and stops that have had no effect yet."""
     with translated(), deps.pool(Role.READ).connection() as connection:
         # Only one attempt looks at a time. An attempt that Temporal has given up, or one that a stranger started, may
         # still be looking at the same items.
@@ -260,9 +251,7 @@ def _start(batch: BatchRecord, item: ItemRecord, run_id: str) -> BatchStart:
 
 
 def _opened(view: BatchView, items: Sequence[ItemRecord], started: Sequence[BatchStart]) -> list[BatchStart]:
-    """Starts for the items that have a run. A start opens a lost workflow again, and changes nothing for an open
-    one.
-    """
+    """Starts for the items that have a run. A start opens a lost workflow again, and leaves an open one as it is."""
     new = {start.document_id for start in started}
     return [_start(view.batch, item, item.run_id) for item in items if item.run_id and item.document_id not in new]
 
@@ -347,9 +336,8 @@ def _stop_document(connection: Connection, item: ItemRecord) -> str | None:
 
 
 def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) -> list[Entry]:
-    """The queue entries, except those of quarantined documents whose run will write the document about its stop itself.
-
-    A run without a workflow writes no document. So after a while the batch writes it.
+    """The entries, without quarantined documents whose run still writes the document about its stop itself, for a
+    while.
     """
     by_id = view.by_document
     return [
@@ -365,9 +353,7 @@ def _written(connection: Connection, view: BatchView, entries: Sequence[Entry]) 
 
 
 def _documents(connection: Connection, view: BatchView, summary: Summary) -> tuple[str, str]:
-    """Move the batch's state, and write the document that belongs to a state on which people act. Returns the KB ids
-    (overview, report).
-    """
+    """Move the batch's state, and write the document on which people act. Returns its KB ids (overview, report)."""
     batch = view.batch
     batch_id = batch.batch_id
     moved = value_of(
@@ -383,9 +369,7 @@ def _documents(connection: Connection, view: BatchView, summary: Summary) -> tup
 
 
 def publish_batch(deps: Deps, batch_id: str) -> None:
-    """Put the waiting documents about the batch as a whole. A document that the knowledge base refuses now is put
-    later.
-    """
+    """Put the waiting documents about the batch as a whole. Those that the knowledge base refuses continue to wait."""
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
         for document in waiting:

@@ -20,7 +20,7 @@ from cutter.catalogue import Role, Sovereign
 from cutter.domain.digests import canonical_digest
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
-from cutter.kb.sets import set_names
+from cutter.kb.store import set_names
 from cutter.messages import JudgeInput, SetAnswer, SetEntry, SetInput
 from cutter.storage import batch_views
 from cutter.storage.pools import single
@@ -28,9 +28,7 @@ from cutter.types import Refusal
 
 
 def judge_set(deps: Deps, input: SetInput) -> SetAnswer:
-    """Judge the documents of a folder. The answer also names the waiting items for which the folder has no document.
-    Each document is read once.
-    """
+    """Judge the documents of a folder, each read once. The answer also names waiting items without a document."""
     with single(deps.pool(Role.READ)) as connection:
         view = batch_views.view(connection, input.batch_id)
         policy, ring = approval_judge.policy_of(deps, approval_judge.epoch_in_force(connection))
@@ -85,9 +83,8 @@ def _judged(
     deps: Deps, policy: ApproverPolicy, ring: Gpg, waiting: Mapping[str, _Wanted], kb_id: str,
     document: ApprovalDocument | CutterError,
 ) -> SetEntry:  # fmt: skip
-    """Find the run of a document. The signed statement names the run, and the judge then checks that claim.
-
-    If no approver has signed the bytes, they prove nothing. So the refusal is recorded at the run of the file's name.
+    """Find the run of a document, which the signed statement names. The name of an unsigned file only says where the
+    refusal is recorded.
     """
     if isinstance(document, CutterError):
         return _refused("", kb_id, document.code, str(document))

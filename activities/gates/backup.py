@@ -16,7 +16,7 @@ from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.permission import AllowingRule
 from activities.worker.dependencies import Deps
 from cutter import limits
-from cutter.backup.artifacts import open_store
+from cutter.backup.encryption import open_store
 from cutter.backup.record import BackupRefusal, Proved
 from cutter.backup.restore import read_record
 from cutter.catalogue import BY_NAME, Role, State

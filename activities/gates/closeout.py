@@ -1,4 +1,9 @@
-"""IO: IG_closeout: checks everything that the run should have left."""
+"""IO: IG_closeout: checks everything that the run should have left, and makes its evidence bundle (seed 003 §8).
+
+The bundle holds receipts 1 to 10 and the audit chain up to the head that the closeout seals. The closeout's receipt and
+its report name the bundle by its sha256. If an attempt is not sealed, its bundle remains in the store, but nothing
+names it. The bundle is signed after the gate has closed.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +12,28 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import LiteralString, TypeVar
 
+import structlog
+
 from activities import effects, permission
-from activities.gates import evidence_bundle as bundles
 from activities.gates.runner import GatePassed, GateRefused, run_gate
 from activities.outbox import can_be_put, publish
+from activities.permission import Context
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
+from cutter.domain.amounts import counted
 from cutter.domain.digests import chain, sha256_hex
-from cutter.domain.frozen_history import FrozenHistory
-from cutter.domain.pinned_counts import PinnedCounts
-from cutter.domain.run_record import Receipt, RunSidecar
-from cutter.errors import Conflict, InvalidInput, NotFound, Unavailable
-from cutter.evidence.bundle import Signed
+from cutter.domain.run_record import FrozenHistory, PinnedCounts, Receipt, RunSidecar
+from cutter.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable
+from cutter.evidence import bundle, offline
+from cutter.evidence.bundle import Bundle, Signed
 from cutter.gates import closeout as gate
+from cutter.gates.closeout import GATE
+from cutter.gpg import find_binary
+from cutter.kb.ids import signature_of
 from cutter.messages import GateInput, GateOutcome
-from cutter.policy.rules import Permit
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, Permit
 from cutter.projections import run_folder, state_file
+from cutter.projections.state_file import render_transitions
 from cutter.storage import policies
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
@@ -56,7 +67,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
         facts = _known(opened.row(EVIDENCE), input.run_id)
         documents = read[0].documents_of(input.run_id, sidecar)
         frozen = history[0] if history else None
-        made, stored_sha256, accepted = bundles.store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
+        made, stored_sha256, accepted = store(deps, opened, facts, read[0].signed_of(facts), sidecar, frozen)
         evidence = gate.Evidence(
             documents=documents,
             units_enacted=opened.attempt.pins["units_enacted"],
@@ -93,9 +104,7 @@ class _Fetched:
     signed: Signed
 
     def documents_of(self, run_id: str, sidecar: RunSidecar) -> tuple[gate.KbDocument, ...]:
-        """The run's documents as the database lists them now. Raises Unavailable while a stored document differs from
-        its record.
-        """
+        """The documents that the database lists now. Raises Unavailable while a stored one differs from its record."""
         rendered = {
             receipt.gate: sha256_hex(state_file.render_gate(sidecar.run, receipt)) for receipt in sidecar.receipts
         }
@@ -114,9 +123,7 @@ class _Fetched:
         return documents
 
     def signed_of(self, facts: Json) -> Signed:
-        """The signed statements, if they are still complete. Raises Unavailable if somebody signed another one
-        meanwhile.
-        """
+        """The signed statements. Raises Unavailable if somebody signed another one meanwhile."""
         before, now = ([row for row in read["verdicts"] if row["accepted"]] for read in (self.facts, facts))
         if now != before:
             raise Unavailable("a statement was signed a moment ago: the next attempt reads it", what="kb")
@@ -132,7 +139,7 @@ def _fetched(deps: Deps, run_id: str) -> _Fetched:
         if can_be_put(document, sidecar):
             with suppress(NotFound, InvalidInput):
                 digests[document.kb_id] = sha256_hex(deps.kb.get(document.kb_id))
-    return _Fetched(found=digests, facts=facts, signed=bundles.gathered(deps, facts))
+    return _Fetched(found=digests, facts=facts, signed=gathered(deps, facts))
 
 
 def _reads(attempt: Attempt) -> list[Read]:
@@ -157,9 +164,7 @@ def chain_intact(events: Sequence[Json], chain_name: str) -> bool:
 
 
 def _finish(deps: Deps, run_id: str) -> None:
-    """The steps that must follow COMMIT: sign the bundle, write the runs index, and read back the index, state.json and
-    the outbox.
-    """
+    """After COMMIT: sign the bundle, write the runs index, and read back the index, state.json and the outbox."""
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
         closed, text = SIDECAR.sent(connection, {"run_id": run_id}), policies.TEXT.sent(connection)
     sidecar, policy = _known(next(iter(closed), None), run_id), policies.of(text)
@@ -167,7 +172,7 @@ def _finish(deps: Deps, run_id: str) -> None:
     closing, pins = _closing(sidecar), sidecar.pins
     context = permission.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
     done = effects.put_free(deps, context, kb_id, line, policy)
-    bundles.sign(deps, context, policy, pins["evidence_artifact"])
+    sign(deps, context, policy, pins["evidence_artifact"])
     stored = effects.receipt_of_evidence(context, pins["evidence_artifact"], pins["evidence_sha256"], closing)
     try:
         _record(deps, effects.receipt_of_put(context, done, "runs_index"), stored)
@@ -194,9 +199,7 @@ def _finish(deps: Deps, run_id: str) -> None:
 
 
 def index_entry(sidecar: RunSidecar) -> tuple[str, bytes]:
-    """(KB id, bytes) of a closed run's line in the runs index. They come from the sealed receipt, so every try gives
-    the same.
-    """
+    """(KB id, bytes) of a closed run's line in the runs index, the same at every try."""
     run = sidecar.run
     receipt = _closing(sidecar)
     line = gate.index_line(
@@ -216,3 +219,100 @@ def _record(deps: Deps, *receipts: tuple[LiteralString, Json]) -> None:
 
 def _closing(sidecar: RunSidecar) -> Receipt:
     return next(receipt for receipt in sidecar.receipts if receipt.gate == gate.GATE)
+
+
+log = structlog.get_logger()
+
+
+def gathered(deps: Deps, facts: Json) -> Signed:
+    """All signed statements of the run with their signatures. Raises Unavailable if a used one is unavailable."""
+    signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
+    if signed.missing:
+        raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
+    return signed
+
+
+def store(
+    deps: Deps,
+    opened: OpenGate,
+    facts: Json,
+    signed: Signed,
+    sidecar: RunSidecar,
+    history: FrozenHistory | None,
+) -> tuple[Bundle, str, tuple[str, ...]]:
+    """Build a run's bundle, check it as an auditor would, and store it. Returns it, the sha256 of the stored file, and
+    what an approver accepted although the check failed.
+
+    The effect policy is the one that was read with the gate's opening.
+    Raises PolicyDenied, Refused if the bundle does not hold, and Unavailable if the store is unavailable or holds
+    another object under the bundle's name.
+    """
+    made = bundle.built(facts, signed, render_transitions(sidecar), history.as_json() if history else None)
+    accepted = _accepted_defects(made, signed, facts)
+    artifacts = bundle.artifacts(deps.settings.artifacts)
+    try:
+        context, policy = permission.of_attempt(opened.attempt), policies.read(opened.row(policies.TEXT))
+        effects.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
+        stored_sha256 = sha256_hex(artifacts.get(made.artifact_id))
+        if stored_sha256 != made.sha256:
+            raise Conflict(f"{made.artifact_id} holds other bytes")
+    except (Conflict, InvalidInput, NotFound) as problem:
+        # The error is Unavailable and not a failure, because otherwise a person who can write to the store could fail
+        # the run after its law is enacted.
+        raise Unavailable(f"{problem}: move the other object away", what="artifacts") from None
+    return made, stored_sha256, accepted
+
+
+def _accepted_defects(made: Bundle, signed: Signed, facts: Json) -> tuple[str, ...]:
+    """The failed checks of the bundle, if an approver resumed the run after the closeout had stopped for them.
+    Otherwise raises what a person can give: enacted law cannot be voided, so only this signature ends such a run.
+    """
+    checked = offline.check(made.data, gpg=find_binary())
+    failures = [f"{what}: {why}" for what, verdict, why in checked if verdict == offline.FAILED]
+    if not failures:
+        return ()
+    if any(offline.NO_ANSWER in failure for failure in failures):
+        raise Unavailable(failures[0], what="gpg")
+    if signed.read_again:
+        raise Unavailable(f"what was signed is not there any more: put it back: {failures[0]}", what="kb")
+    known_as = sha256_hex("\n".join(failures).encode())[:16]
+    approver = _accepted_by(made, facts, known_as)
+    if approver is not None:
+        return (f"the evidence does not hold, and {approver} signed that the run closes nevertheless", *failures)
+    step = f"cutter approve {facts['run']['document_id']} --decision resume --reason TEXT"
+    raise Refused(
+        f"the evidence does not hold ({counted(len(failures), 'failed check')}, {known_as}): if the run may close"
+        f" nevertheless, type `{step}`: {failures[0]}",
+        code="STOP_EVIDENCE_UNSOUND",
+    ).leads_to(step)
+
+
+def _accepted_by(made: Bundle, facts: Json, failures: str) -> str | None:
+    """The approver who resumed the run after the closeout had last stopped for exactly these failures."""
+    checked = offline.Bundle(made.data)
+    approvers = {row["approval_sha256"]: row["approver"] for row in checked.accepted if row["decision"] == "resume"}
+    attempts = [row for row in facts["attempts"] if row["gate"] == GATE and row["finished_at"]]
+    for order in facts["orders"]:
+        before = [row for row in attempts if row["finished_at"] < order["consumed_at"]]
+        if order["statement_sha256"] in approvers and order["stopped_state"] == offline.PARDONS[-1] and before:
+            last = max(before, key=lambda row: str(row["finished_at"]))
+            signed = offline.statement(checked.members[f"signed/{order['statement_sha256']}.md"])
+            # A statement has whole seconds. One that was signed before the closeout stopped is about another stop.
+            if failures in str(last["reason"]) and signed["signed_utc"][:19] >= last["finished_at"][:19]:
+                return str(approvers[order["statement_sha256"]])
+    return None
+
+
+def sign(deps: Deps, context: Context, policy: EffectPolicy | InvalidPolicy, artifact_id: str) -> None:
+    """Store the worker's own signature of a bundle, once, if its key home has a private key."""
+    artifacts, name = bundle.artifacts(deps.settings.artifacts), signature_of(artifact_id)
+    if artifacts.exists(name):
+        return
+    try:
+        signer = deps.signer()
+    except Unavailable as problem:
+        log.info("evidence.unsigned", artifact=artifact_id, reason=str(problem))
+        return
+    with suppress(Conflict):  # another attempt has already stored a signature, and one is enough
+        signature = signer.gpg.sign_detached(artifacts.get(artifact_id), signer.fingerprint)
+        effects.store_evidence(deps, context, artifacts, name, signature, policy)

@@ -41,10 +41,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed(gate.ReadBack):
-    """The rows that another connection sees after COMMIT, and the run's state.
-
-    `units_created` is -1 and `approved_writer_digest` is empty if no gate has pinned them.
-    """
+    """What another connection sees after COMMIT. `units_created` is -1 if no gate has pinned it."""
 
     state: str
 
@@ -106,11 +103,8 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 
 def _as_stored(deps: Deps, attempt: Attempt) -> dict[str, str]:
-    """Maps artifacts of the fresh enough backups to their present sha256. Reading ends at the first artifact that is as
-    recorded.
-
-    The artifacts are read before the transaction, because reading a large backup takes longer than the transaction's
-    idle timeout.
+    """Maps artifacts of the fresh backups to their present sha256, up to the first that is as recorded. They are read
+    before the transaction, whose idle timeout is shorter than the reading of a large backup.
     """
     backups_of, run = recorded_backups.asked(attempt.run_id)
     with single(deps.pool(Role.EXEC)) as connection:
@@ -197,9 +191,7 @@ def create_units(connection: Connection, plan: CutPlan, *, actor: str) -> tuple[
 
 
 def write_rows(connection: Connection, run_id: str, calls: Sequence[Json]) -> tuple[str, ...]:
-    """Write these rows, and return their statuses. A kept row needs no text, and a law has many of them, so
-    one call writes them all.
-    """
+    """Write these rows, and return their statuses. Kept rows have no text, so one call writes them all."""
     kept = [call for call in calls if call["operation"] == "keep"]
     places = {"places": [call["place"] for call in kept], "addresses": [call["address"] for call in kept]}
     statuses = KEPT.all(connection, {"run_id": run_id, **places})
@@ -207,9 +199,7 @@ def write_rows(connection: Connection, run_id: str, calls: Sequence[Json]) -> tu
 
 
 def revision_calls(revision: RevisionPlan, run_id: str, actor: str) -> list[Json]:
-    """The arguments of each call of fn_iu_revise in document order. `place` counts from 1. Only a call that begins a
-    version has a text.
-    """
+    """The arguments of each call of fn_iu_revise. `place` counts from 1. Only a version that begins has a text."""
     no_text: Json = dict.fromkeys(field.name for field in fields(PlanRow))
     calls = []
     for place, row in enumerate(revision.rows, 1):
@@ -221,10 +211,8 @@ def revision_calls(revision: RevisionPlan, run_id: str, actor: str) -> list[Json
 
 
 def _committed(deps: Deps, run_id: str, outcome: GateOutcome) -> GateOutcome:
-    """COMMIT was acknowledged. A second connection checks that the rows exist.
-
-    A void in between may have withdrawn the rows in its own transaction. Then the run is over, and the missing rows are
-    no error.
+    """Check on a second connection that the rows exist. A void in between may have withdrawn them: then the run is
+    over, and nothing is wrong.
     """
     with session(deps.settings, Role.EXEC) as fresh:
         record = COMMITTED.first(fresh, {"run_id": run_id}) or NOTHING

@@ -16,8 +16,7 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME
 from cutter.domain import ids
 from cutter.domain.digests import canonical_json, sha256_hex
-from cutter.domain.pinned_counts import PinnedCounts
-from cutter.domain.run_record import RunRecord
+from cutter.domain.run_record import PinnedCounts, RunRecord
 from cutter.gates import leg_b_record as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
@@ -119,9 +118,7 @@ def _reads(attempt: Attempt) -> list[Read]:
 
 
 def signature_payload(subject: str, writer_digest: str, units: int, tool_revision: str) -> str:
-    """The payload that the executor and the verifier sign: id of the change set or of the verify result, digest, N,
-    tool revision (facts-domain).
-    """
+    """What executor and verifier sign: the id of the change set or verify result, digest, N, tool revision."""
     return canonical_json(
         {"subject": subject, "writer_digest": writer_digest, "units": units, "tool_revision": tool_revision}
     )

@@ -11,7 +11,7 @@ from activities.gates.verified_approvals import Approved, orders_read, resumed_m
 from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Sovereign
 from cutter.domain import ids
-from cutter.domain.pinned_counts import PinnedCounts
+from cutter.domain.run_record import PinnedCounts
 from cutter.gates import lifecycle_enact as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit

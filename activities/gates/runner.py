@@ -15,7 +15,7 @@ from activities.worker.dependencies import Deps, day_of, folder_of
 from cutter.catalogue import Gate, State
 from cutter.errors import ApprovalNeeded, CutterError, OverCap, PolicyDenied, Unavailable
 from cutter.gates.report import GateReport
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.messages import GateInput, GateOutcome, GateStatus
 from cutter.policy.command import operations_at
 from cutter.policy.rules import Permit
@@ -79,7 +79,9 @@ def run_gate(
         deps.pool(gate.role), gate, input.run_id, worker=deps.worker, lease_seconds=int(cap), facts=facts
     )  # fmt: skip
     if isinstance(attempt, tx.RunClosed):
-        return _closed(gate, attempt)
+        # The run is over or unknown, or the gate before this one is not sealed.
+        status: GateStatus = "out_of_order" if attempt.status == "predecessor_not_sealed" else "ended"
+        return GateOutcome(gate=gate.name, status=status, code=attempt.status, state=attempt.state)
     if isinstance(attempt, tx.Sealed):
         return sealed_outcome(deps, gate, attempt)
     # The stricter of the run's cap and this worker's holds, as in the attempt's lease.
@@ -103,14 +105,6 @@ def run_gate(
         _note(deps, attempt, problem, input.retry_seconds)
         raise
     return _outcome(deps, attempt, result)
-
-
-def _closed(gate: Gate, closed: tx.RunClosed) -> GateOutcome:
-    """The outcome if no attempt was registered: the run is over or unknown, or the gate before this one is not
-    sealed.
-    """
-    status: GateStatus = "out_of_order" if closed.status == "predecessor_not_sealed" else "ended"
-    return GateOutcome(gate=gate.name, status=status, code=closed.status, state=closed.state)
 
 
 def _allowed(
@@ -151,16 +145,13 @@ def _outcome(deps: Deps, attempt: tx.Attempt, result: tx.Sealed | GateReport | G
 def report_id(attempt: tx.Attempt, report: GateReport) -> str:
     pins = {**attempt.pins, **report.pins}
     run = replace(attempt.run, docprefix=attempt.run.docprefix or report.pins.get("docprefix"))
-    return kb_folder.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
+    return kb_ids.phase_report(folder_of(run, pins.get("content_sha256")), attempt.gate, day_of(run).date())
 
 
 def _in_transaction(
     deps: Deps, attempt: tx.Attempt, body: Body, terms: GateTerms, began: float
 ) -> tx.Sealed | GateReport | GateRefused:
-    """`began` is the thread's CPU clock at the beginning of the attempt. The CPU time since then is sealed too.
-
-    A report is returned if nothing was sealed, because the gate did not pass or was rehearsed.
-    """
+    """Returns a report if nothing was sealed. The thread's CPU time since `began` is sealed too."""
     pool = deps.pool(attempt.gate.role)
     with tx.gate_transaction(pool, attempt, terms) as opened:
         if isinstance(opened, tx.Sealed):
@@ -179,9 +170,7 @@ def _in_transaction(
 
 @contextmanager
 def _capped(cap_seconds: float) -> Iterator[None]:
-    """When its time has passed, the server ends a transaction together with its connection, which then looks like a
-    lost connection.
-    """
+    """Tell a cap from an outage: at the cap, the server ends the transaction together with its connection."""
     began = monotonic()
     try:
         yield
@@ -204,10 +193,8 @@ def _note(deps: Deps, attempt: tx.Attempt, problem: CutterError, retry_seconds: 
 
 
 def _by_policy(gate: Gate, permit: Permit, problem: PolicyDenied | ApprovalNeeded) -> GateRefused:
-    """A denial fails the run. If the policy needs approvals, the run stops until that many people have signed a resume.
-
-    After the enactment a denial only stops the run, because the law is enacted and a corrected policy lets the run
-    close.
+    """A denial fails the run, but after the enactment it only stops it, so that a corrected policy lets the run close.
+    Needed approvals stop the run until that many people have signed a resume.
     """
     evidence: dict[str, Any] = {"policy": permit.record()}
     status: GateStatus = "needs_approval"

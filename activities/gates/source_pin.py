@@ -16,9 +16,7 @@ from cutter.storage.records import records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """A registered document with its newest version, the bytes of that version, the law in force, and the database's
-    day.
-    """
+    """A registered document with its newest version and its bytes, the law in force, and the database's day."""
 
     source_document_id: str
     docprefix: str

@@ -26,10 +26,8 @@ ORDERS = parsed("orders_taken", OrderTaken.all_of)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """Approvals of a sovereign gate that this process verified: the digests that fn_gate_open consumes, and the
-    statements.
-
-    `orders`: digests of the resumes and acknowledgements that were verified with them.
+    """Approvals that this process verified: the digests to consume, the statements, and the digests of the `orders`
+    (resumes and acknowledgements) that were verified with them.
     """
 
     offers: tuple[Offer, ...]
@@ -43,10 +41,8 @@ class Approved:
 
 
 def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: Permit) -> Approved | GateRefused:
-    """Fetch and verify the named approvals. Only these names come through Temporal.
-
-    The gate, the present policy, and the policy at the time of the request each ask for a number of people; the highest
-    number counts. The orders that lifted the run's stops are judged again here too.
+    """Fetch and verify the named approvals, and judge again the orders that lifted the run's stops. The highest number
+    of people counts that the gate, the policy now, or the policy at the request asks for.
     """
     facts = attempt.approval_facts
     assert attempt.gate.sovereign is not None
@@ -93,9 +89,7 @@ def verified_approvals(deps: Deps, attempt: Attempt, input: GateInput, permit: P
 
 
 def orders_read(attempt: Attempt) -> Read:
-    """The orders that let the run continue. They are read in the transaction, because its lock on the latch lets no
-    resume come in between.
-    """
+    """The orders that let the run continue, read under the gate's lock on the latch, so that no resume intervenes."""
     return ORDERS, {"run_id": attempt.run_id}
 
 

@@ -16,7 +16,7 @@ from activities.worker.dependencies import Deps
 from cutter.catalogue import BY_NAME, Role
 from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
-from cutter.domain.pinned_counts import PinnedCounts
+from cutter.domain.run_record import PinnedCounts
 from cutter.errors import ProgrammingError, Unavailable
 from cutter.gates import structural_verify
 from cutter.gates import write_verify as gate
@@ -61,7 +61,10 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
         stored = opened.row(CHANGE_SET)
         if stored is None:
             return GateRefused(status="failed", code="change_set_missing", reason="leg B left no change set")
-        signer = deps.signer()
+        signer, pinned = deps.signer(), pinned_in(opened)
+        marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates, fresh=True)
+        if isinstance(marking, MarkRefusal):
+            raise ProgrammingError("the verifier's rebuild refuses a text that was cut")
         evidence = gate.Evidence(
             principal=opened.principal,
             holds_executor_dsn=(deps.settings.secrets / f"{Role.EXEC.value}.password").exists(),
@@ -71,7 +74,7 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
             executor_tool_revision=stored.executor_tool_revision,
             verifier_tool_revision=deps.tool_revision,
             structural=structural_verify.eleven(structural_evidence(deps, opened)),
-            rebuilt_writer_digest=_rebuild(deps, opened),
+            rebuilt_writer_digest=rebuilt_digest(pinned.data, marking, pins, base_of(pins, opened.rows(LAW))),
             stored_writer_digest=stored.stored_writer_digest,
             pinned_writer_digest=pins["writer_digest"],
             affected_rows=stored.affected_rows,
@@ -90,9 +93,7 @@ def write_verify(deps: Deps, input: GateInput) -> GateOutcome:
 
 
 def executor_signed(gpg: Gpg, stored: ChangeSet, pins: Json) -> bool:
-    """True when the executor's key made the stored signature, over exactly the payload that this change set must
-    have.
-    """
+    """True if the executor's key made the stored signature over exactly the payload of this change set."""
     payload = signature_payload(
         str(stored.change_set_id), pins["writer_digest"], pins["candidate_count"], stored.executor_tool_revision
     )
@@ -104,15 +105,6 @@ def executor_signed(gpg: Gpg, stored: ChangeSet, pins: Json) -> bool:
     known = set(gpg.primary_fingerprints()) - set(gpg.primary_fingerprints(secret=True))
     signers = [record.primary_fingerprint for record in evidence.records if record.outcomes == (Outcome.GOOD,)]
     return len(evidence.records) == 1 and signers == [stored.signer_fingerprint] and signers[0] in known
-
-
-def _rebuild(deps: Deps, opened: OpenGate) -> str:
-    pins = opened.attempt.pins
-    pinned = pinned_in(opened)
-    marking = mark_pinned(pinned, pins["docprefix"], deps.settings.max_candidates, fresh=True)
-    if isinstance(marking, MarkRefusal):
-        raise ProgrammingError("the verifier's rebuild refuses a text that was cut")
-    return rebuilt_digest(pinned.data, marking, pins, base_of(pins, opened.rows(LAW)))
 
 
 def _record(deps: Deps, opened: OpenGate, stored: ChangeSet) -> tuple[gate.Recorded, Json]:

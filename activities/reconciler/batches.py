@@ -1,5 +1,7 @@
 """IO: `cutter reconcile` for batches: puts their waiting documents, and finds batches without a workflow.
 
+The first part is the result of a reconciliation, for runs too.
+
 If a document changed after its batch had ended or paused, the batch looks again. Any other batch without a workflow
 is only named, with the command that continues it, because somebody may have terminated it on purpose.
 """
@@ -9,11 +11,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from temporalio.client import Client
 
 from activities.batch.advance import publish_batch
-from activities.reconciler.report import BatchWaits, Drained, LostBatch, PutOfBatch
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.batch import batch_step
@@ -27,6 +29,105 @@ from cutter.storage.records import records
 from cutter.storage.run_evidence import WAITING_OF_BATCHES, WaitingDocument
 from temporal import batches, names
 from temporal.executions import ours
+
+
+class Kind(StrEnum):
+    """The action that the reconciler took for a run."""
+
+    MARKED = "marked"
+    WITHOUT_WORKFLOW = "without_workflow"
+    TOLD = "told"
+    DIFFERS = "differs"
+    HELD = "held"
+    LEFT_ALONE = "left_alone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExaminedRun:
+    """A run after the examination: its state, and `next`, the command that continues it."""
+
+    run_id: str
+    document_id: str
+    state: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedRun(ExaminedRun):
+    """A run that was stopped because no workflow drives it. `was` is its state before. `report` names a document."""
+
+    was: str
+    report: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldRun(ExaminedRun):
+    """A run whose workflow got a message about a stop, or did not get it. `stop` is the kind, and `note` says more."""
+
+    stop: str | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferingRun(ExaminedRun):
+    """A run of which Temporal shows a state that PostgreSQL has not recorded."""
+
+    temporal: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRun(ExaminedRun):
+    """A run that cannot continue, because somebody paused it in Temporal. `next` takes this back."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostBatch:
+    """A batch that has something left to do and no running workflow. `next` continues it, or shows how it continues."""
+
+    batch_id: str
+    state: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutOfRun:
+    run_id: str
+    kb_id: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutOfBatch:
+    batch_id: str
+    kb_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWaits:
+    """A run whose documents still wait, with the code and the reason."""
+
+    run_id: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchWaits:
+    """A batch with a document that still waits, with the code and the reason."""
+
+    batch_id: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drained:
+    """The documents that were put, and those that still wait. Documents about batches come first."""
+
+    put: tuple[PutOfRun | PutOfBatch, ...] = ()
+    waiting: tuple[RunWaits | BatchWaits, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +174,7 @@ def _waiting(settings: Settings) -> list[WaitingDocument]:
 async def without_workflow(
     settings: Settings, client: Client, grace_seconds: float
 ) -> tuple[list[LostBatch], list[LostBatch]]:
-    """The batches that have something left to do, and no open workflow or a paused one: those that look again now, and
-    the others.
-    """
+    """The batches with something left to do and no running workflow: those that look again now, and the others."""
     woken, lost = [], []
     for batch in await asyncio.to_thread(_with_work, settings, grace_seconds):
         workflow = await ours(client, names.batch_workflow_id(batch.batch_id))

@@ -20,7 +20,7 @@ from temporalio.client import Client
 
 from activities.outbox import publish
 from activities.reconciler import batches as reconcile_batches
-from activities.reconciler.report import (
+from activities.reconciler.batches import (
     DifferingRun,
     Drained,
     ExaminedRun,
@@ -33,7 +33,7 @@ from activities.reconciler.report import (
     ToldRun,
 )
 from activities.run.approval_requests import resume_run
-from activities.run.escalate import escalate
+from activities.run.course import escalate
 from activities.worker.dependencies import Deps
 from cutter import limits
 from cutter.catalogue import Role
@@ -45,7 +45,7 @@ from cutter.settings import Settings
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, query, records, values
 from cutter.types import Json
-from temporal import foreign_workflows as foreign
+from temporal import executions
 from temporal.executions import Execution, open_execution_of, ours, tell
 from temporal.runs import resume
 
@@ -55,10 +55,8 @@ NO_REASON = "no reason given"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRun(StepFacts):
-    """A run that has not ended, with what decides how it is reconciled.
-
-    `kind` and `stop_reason` come from the stop latch. `resume_agreed` says that enough people approved a run that the
-    policy has stopped.
+    """A run that has not ended. `kind` and `stop_reason` come from the stop latch. `resume_agreed`: enough people
+    approved a run that the policy has stopped.
     """
 
     batch_id: str | None
@@ -86,7 +84,7 @@ class Reconciliation:
     runs: tuple[tuple[Kind, ExaminedRun], ...] = ()
     batches_woken: tuple[LostBatch, ...] = ()
     batches_without_workflow: tuple[LostBatch, ...] = ()
-    foreign: tuple[foreign.Foreign, ...] = ()
+    foreign: tuple[executions.Foreign, ...] = ()
 
     def runs_of(self, kind: Kind) -> list[ExaminedRun]:
         """The runs for which this action was taken, in the order of their examination."""
@@ -107,9 +105,7 @@ class Reconciliation:
 
 
 def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
-    """Do the same as `cutter reconcile`. The activity is idempotent, decides nothing about a run, and never touches a
-    run whose workflow is open.
-    """
+    """Do the same as `cutter reconcile`. This is idempotent, and touches no run whose workflow is open."""
     del input  # a stranger may schedule this activity with any input
     if deps.reconcile_once is None:
         raise ProgrammingError("this process has no Temporal client to look with")
@@ -117,9 +113,7 @@ def reconcile(deps: Deps, input: ReconcileInput) -> Reconciled:
 
 
 def reconciler(client: Client, deps: Deps, loop: asyncio.AbstractEventLoop) -> Callable[[], Reconciled]:
-    """The function that the activity's thread calls. It asks Temporal on the worker's own event loop. Raises
-    Unavailable.
-    """
+    """What the activity's thread calls. It asks Temporal on the worker's event loop. Raises Unavailable."""
 
     def reconcile_once() -> Reconciled:
         drained = drain(deps)
@@ -165,7 +159,7 @@ async def runs(client: Client, deps: Deps, grace_seconds: float) -> Reconciliati
         await _reconciled(client, deps, run, grace_seconds)
         for run in await asyncio.to_thread(_not_ended, deps.settings)
     ]
-    strangers = await foreign.every(client)
+    strangers = await executions.foreign(client)
     woken, lost = await reconcile_batches.without_workflow(deps.settings, client, grace_seconds)
     return Reconciliation(
         runs=tuple(examined), batches_woken=tuple(woken), batches_without_workflow=tuple(lost), foreign=tuple(strangers)
@@ -213,10 +207,8 @@ async def _driven_by(client: Client, run: OpenRun) -> Execution | None:
 
 
 async def _with_workflow(client: Client, run: OpenRun, execution: Execution) -> tuple[Kind, ExaminedRun]:
-    """Leave an open workflow alone with four exceptions.
-
-    It does not know of a latched stop, enough people approved, somebody paused it in Temporal, or it waits for the end
-    of an outage that PostgreSQL has not recorded.
+    """Leave an open workflow alone, unless it does not know of a latched stop, enough people approved, somebody paused
+    it in Temporal, or it waits out an unrecorded outage.
     """
     hold = execution.hold
     if hold is not None and not run.stopped:

@@ -63,9 +63,7 @@ EPOCH: Rows[str] = values("epoch_of_verdict")
 
 
 def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
-    """Freeze the tuple, write the request document and publish it. If the request is open already, the answer is the
-    same.
-    """
+    """Freeze the tuple, write the request document and publish it. An open request gets the same answer."""
     put: tuple[str, bytes] | None = None
     with translated(), deps.pool(Role.READ).connection() as connection:
         asked = ask(connection, input.run_id, input.gate, ids.derived(input.run_id, "change_set"))
@@ -113,9 +111,7 @@ def open_request(deps: Deps, input: RequestInput) -> OpenedRequest:
 
 
 def _effects_ahead(asked: Asked, *sovereigns: str) -> list[ProposedAction]:
-    """The side effects that approvals of these gates allow, up to the enactment. After it, a denial does not fail the
-    run.
-    """
+    """The side effects that approvals of these gates allow, up to the enactment, after which a denial fails no run."""
     facts = asked.facts
     return [
         permission.of_run(facts.run, facts.pins, facts.now, gate.name).proposed(operation)
@@ -146,10 +142,8 @@ def _view(
 
 
 def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
-    """Verify one signed document and record the verdict, so that people see the verdict at once.
-
-    If the open request already counts an approval, a signing session has handed it over and it was judged. Then that
-    verdict is used. The exec worker still judges the document again.
+    """Verify one signed document and record the verdict. An approval that a signing session has handed over keeps its
+    verdict. The exec worker still judges it again.
     """
     asked = {"run_id": input.run_id, "gate": input.gate, "kb_id": input.kb_id}
     with single(deps.pool(Role.READ)) as connection:
@@ -163,9 +157,7 @@ def judge_approval(deps: Deps, input: JudgeInput) -> JudgeResult:
 
 
 def judge_read(deps: Deps, input: JudgeInput, authentication: Authentication | None) -> JudgeResult:
-    """Judge one document and record the verdict. `authentication` is given if its bytes were read and verified
-    before.
-    """
+    """Judge one document and record the verdict. `authentication` is that of its bytes, if they were read before."""
     verdict, facts = approval_judge.judge(
         deps, Role.READ, input.run_id, input.gate, input.kb_id, authentication=authentication
     )
@@ -216,9 +208,7 @@ def _noted(connection: Connection, input: JudgeInput, verdict: Verdict) -> Decid
 
 
 def _as_recorded(deps: Deps, input: JudgeInput, verdict: Verdict) -> Verdict:
-    """An approval counts only under the epoch by which it was first judged. If it is sent again under another epoch, it
-    opens no gate.
-    """
+    """An approval counts only under the epoch by which it was first judged. Under another, it opens no gate."""
     named = {"run_id": input.run_id, "gate": input.gate, "approval_sha256": verdict.approval_sha256}
     with single(deps.pool(Role.READ)) as connection:
         recorded = EPOCH.all(connection, named)

@@ -17,7 +17,7 @@ from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.domain.restore_point import line_of_pins
 from cutter.errors import NotFound
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.marking import Marking
 from cutter.marking.revision import OPERATIONS
 from cutter.request_view.builder import build_view
@@ -47,12 +47,15 @@ def request_document(
         effective_from=asked.terms.day, reason=asked.terms.change_reason,
         registered=asked.terms.registration,
     )  # fmt: skip
-    wanted = kb_folder.snapshot_copy(folder, pins["content_sha256"])
+    wanted = kb_ids.snapshot_copy(folder, pins["content_sha256"])
     snapshot = effects.put_free(deps, context, wanted, pinned.data, asked.policy)
     gate = request.gate
     policy, _ = approval_judge.policy_of(deps, asked.facts.epoch_sha256)
     own_tier = policy.tier_of(gate) or Tier.MEDIUM
-    kb_id = _free(deps, kb_folder.request(folder, gate, day, number=request.n), request.challenge)
+    # The first free name is chosen before the text is made, because the request contains its own name.
+    kb_id = kb_ids.request(folder, gate, day, number=request.n)
+    names = kb_ids.names_for(kb_id, sha256_hex(request.challenge))
+    kb_id = next((name for name in names if not deps.kb.taken(name)), kb_id)
     seconds = int(run.caps["ttl_cut_seconds" if gate == Sovereign.CUT else "ttl_lifecycle_seconds"])
     if run.mode == "dryrun" and run.batch_id:
         seconds = min(seconds, limits.PRE_BATCHED_HOURS * 3600)
@@ -88,12 +91,6 @@ def request_document(
         effect_policy=restrictions,
     )
     return document, snapshot
-
-
-def _free(deps: Deps, kb_id: str, challenge: str) -> str:
-    """The first free name. It is chosen before the text is made, because the request contains its own name."""
-    names = kb_folder.names_for(kb_id, sha256_hex(challenge))
-    return next((name for name in names if not deps.kb.taken(name)), kb_id)
 
 
 def _changes(asked: Asked, view: RequestView) -> Changes:

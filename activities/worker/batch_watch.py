@@ -1,18 +1,22 @@
 """IO: a worker's view of a batch, kept from one step to the next and refreshed by the changes that PostgreSQL names.
 
 To look at a whole batch costs as much as the batch has documents. So the worker looks at the whole batch rarely, and in
-between reads only the documents that have changed.
+between reads only the documents that have changed. If a document changes after its batch has ended or paused, the
+worker wakes the workflow of the batch.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
 import psycopg
+import structlog
+from temporalio.client import Client
 
 from cutter import limits
 from cutter.batch.view import BatchView
@@ -22,6 +26,7 @@ from cutter.settings import Settings
 from cutter.storage import batch_views
 from cutter.storage.pools import connect, translated
 from cutter.storage.records import Connection
+from temporal import batches
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,10 +92,8 @@ class Watch:
 
 @dataclass(slots=True)
 class Watches:
-    """The watches of one worker. At most `BATCH_SLOTS` connections are open.
-
-    If no step takes a watch in time, it is closed, because a connection that hears but does not read fills the server's
-    notification queue.
+    """The watches of one worker, at most `BATCH_SLOTS`. A watch that no step takes in time is closed, because it would
+    fill the server's notification queue.
     """
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -172,3 +175,20 @@ def _end(watches: Iterable[tuple[Watch, threading.Timer]]) -> None:
     for watch, timer in watches:
         timer.cancel()
         watch.close()
+
+
+log = structlog.get_logger()
+
+
+def waking(client: Client, loop: asyncio.AbstractEventLoop, worker: str) -> Callable[[str], None]:
+    """What an activity's thread calls. A failure is only logged, because the reconciler finds the batch too."""
+
+    def wake(batch_id: str) -> None:
+        started = asyncio.run_coroutine_threadsafe(batches.start(client, batch_id, worker, adopt=False), loop)
+        try:
+            # The time for which a worker tries to wake a batch after one of its documents has changed.
+            started.result(10)
+        except (CutterError, TimeoutError) as problem:
+            log.warning("batch.not_woken", batch_id=batch_id, reason=str(problem) or type(problem).__name__)
+
+    return wake

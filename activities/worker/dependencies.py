@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.errors import ProgrammingError
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.settings import Settings
 from cutter.storage.pools import SCRATCH, Pool, open_pool
 
 if TYPE_CHECKING:
     # A gate loads only the modules that it needs.
     from activities.worker.batch_watch import Watches
-    from activities.worker.signing_key import Signer
-    from cutter.domain.frozen_history import FrozenHistory
+    from activities.worker.process import Signer
+    from cutter.domain.run_record import FrozenHistory
     from cutter.kb.store import Store
     from cutter.messages import Reconciled
     from cutter.storage.gate_transaction import Sealed
@@ -85,7 +85,7 @@ def folder_of(run: RunRecord, content_sha256: str | None) -> str:
     """The run's folder in the knowledge base. A run that has pinned nothing has a folder under its run id."""
     if not run.docprefix or not content_sha256:
         return f"knowledge/dev/runs/{run.run_id}"
-    return kb_folder.run_folder(run.docprefix, content_sha256, day_of(run).date(), run.run_id)
+    return kb_ids.run_folder(run.docprefix, content_sha256, day_of(run).date(), run.run_id)
 
 
 def day_of(run: RunRecord) -> datetime:

@@ -20,7 +20,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from cutter import limits
-from cutter.domain.frozen_history import FrozenHistory
+from cutter.domain.run_record import FrozenHistory
 from cutter.errors import Unavailable
 from cutter.evidence.offline import canonical
 from cutter.types import Json
@@ -29,9 +29,8 @@ SCHEDULED = "activityTaskScheduledEventAttributes"
 
 
 def freezing(client: Client, loop: asyncio.AbstractEventLoop) -> Callable[[], FrozenHistory | None]:
-    """The function that an activity's thread calls. Returns the digest of its own workflow's history.
-
-    Returns None outside an activity. Raises Unavailable(what="temporal") if the history cannot be read or has no end.
+    """What an activity's thread calls: the digest of its own workflow's history, None outside an activity. Raises
+    Unavailable(what="temporal") if the history cannot be read or has no end.
     """
 
     def freeze() -> FrozenHistory | None:
@@ -64,9 +63,7 @@ async def _frozen(client: Client, info: activity.Info) -> FrozenHistory:
 
 
 def canonical_event(event: Json) -> str:
-    """The canonical text of an event. Python writes a whole double as 2.0 and the temporal CLI writes 2, so this
-    function writes 2.
-    """
+    """The canonical text of an event. A whole double is written as 2, like by the temporal CLI, and not as 2.0."""
     return canonical(json.loads(json.dumps(event), parse_float=_whole))
 
 

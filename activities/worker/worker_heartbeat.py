@@ -1,7 +1,8 @@
-"""IO: reports a worker's state as heartbeats in the database (seed 004 "Worker").
+"""IO: reports a worker's state as heartbeats in the database (seed 004 "Worker"), and the waiting work as gauges.
 
 Each process has one row, and each heartbeat is one SQL statement. Activities are only counted in the process, so an
-activity costs no round trip. A worker is busy if any activity ran since its last heartbeat.
+activity costs no round trip. A worker is busy if any activity ran since its last heartbeat. If metrics are served, one
+more statement for each heartbeat reads the gauges.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
 from psycopg.types.json import Jsonb
+from temporalio.common import MetricMeter
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from activities.worker.metrics import Gauges
 from cutter.errors import CutterError
 from cutter.storage.pools import Pool, single
 from cutter.storage.records import answer as value_of
+from cutter.storage.records import records
 from cutter.types import Json
 
 log = structlog.get_logger()
@@ -28,9 +31,7 @@ INITIALIZING, IDLE, BUSY, SHUTDOWN = "initializing", "idle", "busy", "shutdown"
 
 
 class Presence:
-    """`slots` is the number of concurrent activities for each task queue. `identity` is the identity that Temporal
-    knows too.
-    """
+    """`slots` is the number of concurrent activities by task queue. Temporal knows the same `identity`."""
 
     def __init__(
         self, pool: Pool, *, identity: str, build_id: str, slots: Mapping[str, int], seconds: int,
@@ -85,9 +86,7 @@ class Presence:
         self._over.set()
 
     async def say(self, state: str) -> None:
-        """Send one heartbeat. If the database is unavailable, log that; the worker continues and reports again
-        later.
-        """
+        """Send one heartbeat. If the database is unavailable, log that and report again later."""
         try:
             await asyncio.to_thread(self._say, state)
         except CutterError as problem:
@@ -133,3 +132,54 @@ class _Counted(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         with self._presence.at_work(self._queue):
             return await super().execute_activity(input)
+
+
+NAMES = {
+    "cutter_runs_open": "Runs that are not over, by state",
+    "cutter_requests_open": "Requests that wait for a signature, by gate",
+    "cutter_request_expires_timestamp_seconds": "When the next open request expires; 0 where none is open",
+    "cutter_queue_entries": "Documents of batches that wait for a person, by queue",
+    "cutter_outbox_waiting": "Documents that are not yet in the knowledge base",
+    "cutter_workers": "Workers of the last week, by role and state",
+}
+"""Each gauge with its description. The query `gauges` gives (name, labels, value)."""
+
+Labels = tuple[tuple[str, str], ...]
+"""Pairs of a label and its value, sorted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """A value of a metric, by its labels."""
+
+    name: str
+    labels: Labels
+    value: int
+
+    @classmethod
+    def of(cls, name: str, labels: Json, value: int) -> Gauge:
+        """A row of the query `gauges`."""
+        return cls(name=name, labels=tuple(sorted((key, str(label)) for key, label in labels.items())), value=value)
+
+
+GAUGES = records("gauges", Gauge.of)
+
+
+class Gauges:
+    """A gauge keeps its last value, so a value that disappeared is set to zero."""
+
+    def __init__(self, meter: MetricMeter, pool: Pool) -> None:
+        self._pool = pool
+        self._gauges = {name: meter.create_gauge(name, text) for name, text in NAMES.items()}
+        self._told: set[tuple[str, Labels]] = set()
+
+    def read(self) -> None:
+        """Read the values and set the gauges. Raises the errors of `single`."""
+        with single(self._pool) as connection:
+            rows = GAUGES.all(connection)
+        values = {(row.name, row.labels): row.value for row in rows}
+        for key in self._told - set(values):
+            values[key] = 0
+        for (name, labels), value in values.items():
+            self._gauges[name].set(value, dict(labels))
+        self._told = set(values)

@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from cutter.backup.tables import TABLES
 from cutter.domain import restore_point
 from cutter.domain.digests import canonical_json, is_digest
 from cutter.domain.restore_point import RestorePoint
@@ -130,3 +129,20 @@ def from_json(text: str) -> BackupRecord:
     except (ValueError, RecursionError, AttributeError, TypeError):
         raise InvalidInput("a backup record is one JSON object with the fields of this version") from None
     return record if point is None else replace(record, restore_point=restore_point.from_json(point))
+
+
+TABLES: tuple[str, ...] = (
+    "cutter_governance.cut_change_set",
+    "cutter_governance.cut_change_set_affected_row",
+    "cutter_governance.dot_pair_signature",
+    "cutter_governance.manifest_envelope",
+    "cutter_governance.manifest_unit_block",
+    "cutter_governance.review_decision",
+    "cutter_governance.revision_row",
+    "public.enactment",
+    "public.information_unit",
+    "public.iu_lifecycle_log",
+    "public.unit_version",
+)
+"""The nine tables of the mutation surface, and two on which enacted law depends: `enactment` chains the versions of a
+law, and `revision_row` is the plan of a revision. No other module lists them."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,17 +16,23 @@ import psycopg
 
 from cutter import limits
 from cutter.backup import rows
-from cutter.backup.artifacts import RECORD_SUFFIX, chunks, open_store
-from cutter.backup.decryption import Reader, damaged, decryption_key, undecrypted
-from cutter.backup.keyring import home_of_backups
+from cutter.backup.encryption import (
+    RECORD_SUFFIX,
+    Reader,
+    chunks,
+    damaged,
+    decryption_key,
+    home_of_backups,
+    open_store,
+    undecrypted,
+)
 from cutter.backup.pipeline import Deadline, Pipeline, Stage
-from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport, from_json
+from cutter.backup.record import TABLES, BackupRecord, BackupRefusal, RefusalCode, RestoreReport, from_json
 from cutter.backup.rows import ContentRefused, Digests
-from cutter.backup.tables import TABLES
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.kb.store import Store
-from cutter.storage.pools import SESSION, Pool, single
+from cutter.storage.pools import Pool, single
 from cutter.storage.records import Connection
 
 T = TypeVar("T")
@@ -52,7 +57,7 @@ def restore_check(
 
     def checked() -> RestoreReport | BackupRefusal:
         with single(scratch) as connection:
-            return _restored(record, store, gpg, connection, deadline, keep=False)
+            return _restored(record, store, gpg, connection, deadline)
 
     outcome = checked()
     if isinstance(outcome, BackupRefusal) and outcome.code in (RefusalCode.WRONG_KEY, RefusalCode.ARTIFACT_DAMAGED):
@@ -60,32 +65,6 @@ def restore_check(
         gpg.start_agent()
         outcome = checked()
     return outcome
-
-
-def restore_into(
-    *, record: BackupRecord, artifacts_url: str, dsn: str, gpg_home: Path, gpg_binary: str = "gpg",
-    deadline_seconds: float = limits.BACKUP_DEADLINE_SECONDS,
-) -> RestoreReport | BackupRefusal:  # fmt: skip
-    """Restore the artifact into an empty database, check it as `restore_check` does, and keep the rows.
-
-    After a refusal the database is still empty.
-    """
-    gpg, store = home_of_backups(gpg_home, gpg_binary), open_store(artifacts_url)
-    gpg.start_agent()
-    try:
-        made = psycopg.connect(dsn, autocommit=True, options=SESSION)
-    except psycopg.OperationalError:
-        raise Unavailable("no connection to the database of --into", what="backup") from None
-    with closing(made) as connection:
-        if table := rows.first_table(connection):
-            return BackupRefusal(
-                code=RefusalCode.RESTORE_FAILED, message=f"the database holds {table}: name an empty database",
-                observed=table,
-            )  # fmt: skip
-        outcome = _restored(record, store, gpg, connection, Deadline(deadline_seconds), keep=True)
-        if isinstance(outcome, RestoreReport):
-            connection.commit()
-        return outcome
 
 
 def plain_rows(*, record: BackupRecord, artifacts_url: str, gpg_home: Path) -> Iterator[tuple[str, str]]:
@@ -130,7 +109,7 @@ def _decryption(gpg: Gpg) -> tuple[Stage]:
 
 
 def _restored(
-    record: BackupRecord, store: Store, gpg: Gpg, connection: Connection, deadline: Deadline, *, keep: bool
+    record: BackupRecord, store: Store, gpg: Gpg, connection: Connection, deadline: Deadline
 ) -> RestoreReport | BackupRefusal:
     """Decrypt and stage the artifact, restore its rows, and compare. After a failure the connection is closed, so that
     nothing stays.
@@ -152,9 +131,8 @@ def _restored(
             return refusal
         digests = None
         if description is not None:
-            digests, failure = _attempted(
-                lambda: rows.restore(connection, description, filled, deadline.milliseconds(), keep=keep)
-            )
+            milliseconds = deadline.milliseconds()
+            digests, failure = _attempted(lambda: rows.restore(connection, description, filled, milliseconds))
         if digests is None:
             return BackupRefusal(
                 code=RefusalCode.RESTORE_FAILED, observed=failure,

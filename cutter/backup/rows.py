@@ -19,12 +19,11 @@ from psycopg.errors import InvalidSchemaName, UndefinedTable
 from psycopg.rows import class_row
 
 from cutter import limits
-from cutter.backup.record import RECORD_VERSION
-from cutter.backup.tables import TABLES
+from cutter.backup.record import RECORD_VERSION, TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.errors import Unavailable
 from cutter.storage.pools import translate
-from cutter.storage.records import Connection, answer, queries_in
+from cutter.storage.records import Connection, queries_in
 
 _TYPE = re.compile(r"[a-z][a-z0-9 ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])*(?: not null)?")
 """The types that a restore makes. They are PostgreSQL's own, so that a restore needs no other object."""
@@ -159,20 +158,15 @@ class _Digest:
     digest: str
 
 
-def restore(
-    connection: Connection, description: Description, filled: Collection[str], milliseconds: int, *, keep: bool
-) -> Digests:
+def restore(connection: Connection, description: Description, filled: Collection[str], milliseconds: int) -> Digests:
     """Make the tables of the description, fill them with the staged rows, and digest what the tables hold.
 
     `filled` names the tables that hold rows according to the backup's record; a staged row of another table is in the
-    digest as it was staged. It takes one round trip. The tables of a check belong to the session, so they need no lock,
-    and another check finds them empty. With `keep` every table is made, as a real one, and the caller ends the
-    transaction.
+    digest as it was staged. It takes one round trip. The tables belong to the session, so they need no lock, and
+    another check finds them empty.
     """
-    names = {table: _name(table, description, keep=keep) for table in TABLES if keep or table in filled}
-    made = sql.SQL("create table {} ({})") if keep else sql.SQL(
-        "create temporary table if not exists {} ({}) on commit delete rows"
-    )  # fmt: skip
+    names = {table: _name(table, description) for table in TABLES if table in filled}
+    made = sql.SQL("create temporary table if not exists {} ({}) on commit delete rows")
     restored = sql.SQL(_query("restored"))
     others = sql.SQL("select tab, content from pg_temp.staged where tab <> all({})")  # They are in the digest too.
     lines = sql.SQL(" union all ").join([
@@ -182,12 +176,11 @@ def restore(
     statements = [
         sql.SQL("begin"),
         sql.SQL("set local statement_timeout = {}").format(sql.Literal(milliseconds)),
-        *([sql.SQL("create schema if not exists cutter_governance")] if keep else []),
         *(made.format(name, _columns(description, table)) for table, name in names.items()),
         *(sql.SQL(_query("fill")).format(table=name, name=sql.Literal(table)) for table, name in names.items()),
         sql.SQL(_query("digests")).format(lines=lines),
         sql.SQL("truncate pg_temp.staged"),
-        *([] if keep else [sql.SQL("commit")]),
+        sql.SQL("commit"),
     ]
     cursor = connection.cursor(row_factory=class_row(_Digest))
     cursor.execute(sql.SQL(";\n").join(statements), prepare=False)
@@ -196,17 +189,9 @@ def restore(
     return Digests.of({row.tab: (row.number, row.digest) for row in cursor})
 
 
-def first_table(connection: Connection) -> str | None:
-    """The name of a table in this database, or None if the database is empty."""
-    name: str | None = answer(connection, _query("owned_tables"))
-    return name
-
-
-def _name(table: str, description: Description, *, keep: bool) -> sql.Identifier:
+def _name(table: str, description: Description) -> sql.Identifier:
     """The name of the restored table. In a session, other columns make another table."""
-    schema, name = table.split(".")
-    if keep:
-        return sql.Identifier(schema, name)
+    name = table.partition(".")[2]
     return sql.Identifier("pg_temp", f"{name}_{sha256_hex(json.dumps(description.columns[table]))[:12]}")
 
 

@@ -73,13 +73,6 @@ copy pg_temp.staged (tab, content) from stdin (format csv, delimiter E'\t', quot
 -- Makes this table.
 create temporary table if not exists staged (tab text not null, content jsonb not null)
 
--- name: owned_tables
--- Returns the names of all tables and views that are not PostgreSQL's own.
-select n.nspname || '.' || c.relname
-from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-where c.relkind in ('r', 'p', 'f', 'm', 'v') and n.nspname <> 'information_schema' and n.nspname not like 'pg\_%%'
-order by 1
-
 -- name: fill
 -- Gives one table the staged rows of its name.
 insert into {table} select filled.* from pg_temp.staged s

@@ -14,12 +14,14 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from cutter.backup import rows
-from cutter.backup.artifacts import open_store
-from cutter.backup.ciphertext import write_artifact
-from cutter.backup.keyring import find_recipient, home_of_backups, pinned
-from cutter.backup.pipeline import Deadline
-from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode
+from cutter.backup.encryption import RECORD_SUFFIX, encrypted, find_recipient, home_of_backups, open_store, pinned
+from cutter.backup.pipeline import Deadline, Stage
+from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, to_json
 from cutter.domain.restore_point import RestorePoint
+from cutter.errors import CutterError
+from cutter.gpg import environment
+from cutter.kb import write_once
+from cutter.kb.store import Store
 from cutter.kb.write_once import Draft
 from cutter.storage.pools import Pool, single
 
@@ -50,21 +52,26 @@ def take(
     if isinstance(recipient, BackupRefusal):
         return recipient
 
-    def record_of(draft: Draft) -> BackupRecord:
-        digests = tally.digests()
-        return BackupRecord(
-            artifact_id=artifact_id, document_id=document_id, sha256=draft.sha256, size_bytes=draft.size_bytes,
-            taken_utc=description.taken_utc, content_fingerprint=digests.fingerprint, row_counts=digests.row_counts,
-            recipient=recipient.fingerprint, restore_point=restore_point,
-        )  # fmt: skip
-
+    encrypt = Stage(name="gpg", command=gpg.encryption(recipient.fingerprint), environment=environment())
     with single(source) as connection:
         try:
             with closing(rows.lines_of(connection, document_id, docprefix, tally)) as lines:
                 first = next(lines)
                 description = rows.described(first)
-                text = itertools.chain([first], lines)
-                return write_artifact(text, gpg, recipient, store, artifact_id, deadline, record_of)
+                with write_once.draft(store, artifact_id) as draft:
+                    text = itertools.chain([first], lines)
+                    refusal = encrypted((encrypt,), text, draft, recipient, deadline)
+                    if refusal is not None:
+                        return refusal
+                    digests = tally.digests()
+                    record = BackupRecord(
+                        artifact_id=artifact_id, document_id=document_id, sha256=draft.sha256,
+                        size_bytes=draft.size_bytes, taken_utc=description.taken_utc,
+                        content_fingerprint=digests.fingerprint, row_counts=digests.row_counts,
+                        recipient=recipient.fingerprint, restore_point=restore_point,
+                    )  # fmt: skip
+                    _publish(store, draft, record)
+                    return record
         except rows.AWAY as problem:
             raise rows.away(problem) from None
         except (psycopg.Error, rows.ContentRefused) as problem:
@@ -74,3 +81,16 @@ def take(
         finally:
             if connection.info.transaction_status != TransactionStatus.IDLE:
                 connection.close()
+
+
+def _publish(store: Store, draft: Draft, record: BackupRecord) -> None:
+    """Publish the artifact, then put its record. In this order, no record exists without its artifact."""
+    draft.publish()
+    try:
+        # A draft, because it raises Conflict if the name is taken, even by the same bytes.
+        with write_once.draft(store, record.artifact_id + RECORD_SUFFIX) as beside:
+            beside.write(to_json(record).encode())
+            beside.publish()
+    except CutterError:
+        write_once.remove(store, record.artifact_id)
+        raise

@@ -16,10 +16,17 @@ from pathlib import Path
 import psycopg
 
 from cutter import limits
-from cutter.backup.artifacts import chunks, open_store
-from cutter.backup.ciphertext import refused_key, require_success, write_sealed, wrong_recipient
-from cutter.backup.decryption import Reader, decryption_key
-from cutter.backup.keyring import find_recipient, home_of_backups, pinned
+from cutter.backup.encryption import (
+    Reader,
+    chunks,
+    decryption_key,
+    encrypted,
+    find_recipient,
+    home_of_backups,
+    open_store,
+    pinned,
+    require_success,
+)
 from cutter.backup.pipeline import Deadline, Pipeline, Stage
 from cutter.backup.record import BackupRefusal
 from cutter.errors import Refused, Unavailable
@@ -73,14 +80,7 @@ def dump(server: Server, file: Path, *, gpg_home: Path, recipient: str) -> Dumpe
         Stage(name="gpg", command=gpg.encryption(key.fingerprint), environment=environment()),
     )
     with write_once.draft(store, file.name) as draft:
-        with Pipeline(stages, deadline=Deadline(limits.WHOLE_DATABASE_SECONDS)) as pipeline:
-            sealed = write_sealed(pipeline.chunks(), draft, key)
-            exits = pipeline.exits()
-        refusal = refused_key(exits["gpg"], key)
-        if refusal is None:
-            for name in ("gpg", "pg_dump"):
-                require_success(name, exits[name])
-            refusal = None if sealed else wrong_recipient(key)
+        refusal = encrypted(stages, (), draft, key, Deadline(limits.WHOLE_DATABASE_SECONDS))
         if refusal is not None:
             raise Refused(refusal.message, code=refusal.code)
         draft.publish()

@@ -21,11 +21,8 @@ NO_APPROVER = "STOP_NO_SUCH_APPROVER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A registered document. The runs are those of its newest source version, but `open_run` can be of any version and
-    mode.
-
-    `scope` is the scope in which that version is cut. It is None if the profile knows no status, so that all rows
-    count.
+    """A registered document, with runs of its newest version, but `open_run` of any version and mode. `scope` is that
+    in which the version is cut; None: its profile knows no status.
     """
 
     docprefix: str
@@ -46,10 +43,8 @@ class Decision:
 
 
 def check_against(queue: Queue, known: Mapping[str, Known], approvers: Collection[str] | None = None) -> list[Problem]:
-    """All problems of a queue, ordered by line. A problem that is `alone` refuses only its own item (STOP_RUN_BUSY).
-
-    `approvers` are the names in the policy in force. None means that no policy exists yet, so that no actor can be
-    checked.
+    """All problems by line. One that is `alone` refuses only its own item (STOP_RUN_BUSY). `approvers` are those of the
+    policy in force; None: there is no policy yet.
     """
     problems = []
     for item in queue.items:
@@ -83,10 +78,8 @@ def check_against(queue: Queue, known: Mapping[str, Known], approvers: Collectio
 def decided_before_start(
     queue: Queue, known: Mapping[str, Known], *, skip_completed: bool = False
 ) -> dict[str, Decision]:
-    """Items that are settled without a run of this batch (seed 001 §9 "skip-completed_semantics").
-
-    A document whose run failed is settled as blocked, not as skipped: it is not enacted, so its dependents wait too. A
-    signature can include it later.
+    """Items that are settled without a run of this batch (seed 001 §9 "skip-completed_semantics"). A failed document is
+    blocked, not skipped, so that its dependents wait until a signature includes it again.
     """
     decided = {}
     for item in queue.items:
@@ -143,9 +136,7 @@ def _strangers(queue: Queue, approvers: Collection[str] | None) -> list[Problem]
 
 
 def _overlaps(queue: Queue, known: Mapping[str, Known]) -> list[Problem]:
-    """Finds documents whose unit addresses could collide. Whole segments are compared, so ICX-LAW-1 and ICX-LAW-10 do
-    not collide.
-    """
+    """Finds documents whose addresses could collide, by whole segments: ICX-LAW-1 and ICX-LAW-10 do not."""
     owners: dict[tuple[str, ...], QueueItem] = {}
     for item in queue.items:
         if item.document_id in known:

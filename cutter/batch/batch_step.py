@@ -18,8 +18,7 @@ from cutter.batch.item import BATCH, REVIEW, Item, Stage
 from cutter.batch.state import ENDS, batch_state, is_partial, stops_the_rest
 from cutter.batch.view import BatchRecord, BatchView, ItemRecord
 from cutter.catalogue import LONGEST_CAP_SECONDS
-from cutter.domain.batch_states import BatchState
-from cutter.domain.run_state import RunState
+from cutter.domain.run_state import BatchState, RunState
 from cutter.messages import BatchStop
 
 ERROR, QUARANTINE = "error_queue", "quarantine_queue"
@@ -36,9 +35,7 @@ HEARD_BY_SECONDS = LONGEST_CAP_SECONDS + 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halt:
-    """A halt: the batch starts nothing more. `kind` is the reason in one word, `reason` in a sentence. `document_id`
-    names the document that caused the halt, if one did.
-    """
+    """A halt: the batch starts nothing more. `kind` is the reason in one word. `document_id` caused it, if one did."""
 
     kind: str
     reason: str
@@ -58,10 +55,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchActions:
-    """The steps to take now.
-
-    `decided` holds the items that get no run: document id, decision in one word, and reason.
-    """
+    """The steps to take now. `decided` has items without a run: document id, decision, reason."""
 
     halt: Halt | None = None
     starts: tuple[str, ...] = ()
@@ -83,9 +77,7 @@ class BatchActions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The batch as a whole: its state (one of nine), its counts, and whether its workflow has nothing left to do
-    (`over`).
-    """
+    """The batch as a whole: one of nine states, its counts, and `over` if its workflow has nothing left to do."""
 
     state: BatchState
     totals: dict[str, int]
@@ -116,9 +108,8 @@ def _for_the_planner(view: BatchView, items: Sequence[Item]) -> list[Item]:
 def decide(
     view: BatchView, *, window: int, rooms: Mapping[str, int] | None = None, reviews: Sequence[Entry] = ()
 ) -> BatchActions:
-    """The steps to take now. `reviews` are items that still lack an approval which should already exist.
-
-    `rooms` says how many items each tenant with a cap may begin now. Further items of that tenant wait.
+    """The steps to take now. `reviews` lack an approval that should exist. `rooms`: how many items each tenant with a
+    cap may begin now.
     """
     batch, items = view.batch, items_of(view)
     by_id = view.by_document
@@ -207,11 +198,8 @@ def stop_pending(item: ItemRecord) -> bool:
 
 
 def deliveries(view: BatchView, orders: BatchActions, *, again: bool) -> list[BatchStop]:
-    """The stop messages to deliver: those of these orders, and with `again` also those to documents that have not
-    stopped yet.
-
-    If a gate holds the latch of a document, every look tries to set that latch. But the document gets another message
-    only with `again`.
+    """The stop messages of these orders, and with `again` also those to documents that have not stopped yet. Every look
+    tries to set a latch that a gate holds, but only `again` sends another message.
     """
     batch, now = view.batch, {document_id for document_id, _ in orders.stops}
     kind = stop_word(orders.halt.kind if orders.halt else batch.halted)
@@ -246,16 +234,12 @@ def waiting_at(view: BatchView, gate: str) -> list[ItemRecord]:
 
 
 def stopped_by_the_batch(item: ItemRecord) -> bool:
-    """True for an item that its own batch has stopped. Such a stop is the effect of a halt, so it must not cause
-    another halt.
-    """
+    """True for an item that its own batch has stopped. The effect of a halt must not cause another halt."""
     return item.stopped_by == BATCH and item.stopped
 
 
 def _halt(batch: BatchRecord, items: Sequence[Item], age_seconds: float) -> Halt | None:
-    """The halt that is due now, if any. `items` must lack failed items that a signature includes again, and items that
-    the batch itself has stopped.
-    """
+    """The halt due now. `items` lack failed ones that a signature includes again, and those that the batch stopped."""
     if batch.halted is not None:
         return None
     critical = stops_the_rest(items, strict=False)

@@ -49,9 +49,7 @@ def pre_batched(batch_id: str, gate: str, document_id: str) -> str:
 
 
 def overview_id(batch_id: str, gate: str, number: int) -> str:
-    """KB id of the n-th overview of a gate. Each overview gets a new number, so that cutter never overwrites one that
-    people have read.
-    """
+    """KB id of the n-th overview of a gate, so that cutter never overwrites one that people have read."""
     return ids.kb_id(f"{folder(batch_id)}/{GATE_STEMS[gate]}-batch-overview{_again(number)}.md")
 
 

@@ -39,10 +39,7 @@ NOT_UNDER_WAY = (Stage.PENDING, Stage.SETTLED)
 
 
 class Outcome(StrEnum):
-    """The end of a settled item.
-
-    A `busy` or `blocked` item has no run in this batch. A `stopped` item can be resumed.
-    """
+    """The end of a settled item. A `busy` or `blocked` one has no run, and a `stopped` one can be resumed."""
 
     ENACTED = "enacted"
     REHEARSED = "rehearsed"
@@ -98,9 +95,7 @@ class Item:
 
     @property
     def stands(self) -> bool:
-        """True when items that depend on this one may begin. That includes a run that stopped or failed after its
-        enactment.
-        """
+        """True when items that depend on this one may begin, also if its run failed after the enactment."""
         return self.good or (self.law and self.stage is Stage.SETTLED)
 
     @property
@@ -129,9 +124,8 @@ _RUN_OUTCOMES = {"rehearsed": Outcome.REHEARSED, "skipped": Outcome.SKIPPED}
 
 
 def outcome_of(state: str | None, *, outcome: str | None = None, ended: bool = False) -> Outcome | None:
-    """The outcome of a settled run; None while the run continues. `outcome` and `ended` come from the run's row.
-
-    If a run ended in a passing state and has no outcome, it counts as stopped, because nothing says that it ended well.
+    """The outcome of a settled run; None while it continues. An end in a passing state without an outcome counts as
+    stopped, because nothing says that it ended well.
     """
     if state is None:
         return None
@@ -148,10 +142,8 @@ def outcome_of(state: str | None, *, outcome: str | None = None, ended: bool = F
 
 
 def stage_of(state: str | None, *, outcome: str | None = None, ended: bool = False, approved: bool = False) -> Stage:
-    """The stage of a run in that state; None if there is no run. Raises ProgrammingError for a state that the catalogue
-    lacks.
-
-    `approved` says that the run's sovereign gate has its approvals, so that the run waits for nobody.
+    """The stage of a run in that state. `approved`: its sovereign gate has its approvals, so it waits for nobody.
+    Raises ProgrammingError for a state that the catalogue lacks.
     """
     if state is None:
         return Stage.PENDING

@@ -1,4 +1,4 @@
-"""Pure: reads queue.yaml strictly (seed 001 §2; spec 02 "queue.yaml").
+"""Pure: reads queue.yaml strictly (seed 001 §2; spec 02 "queue.yaml"), and makes the queue of a night from a pattern.
 
 The reader works in three steps: it searches the bare lines for secrets, checks the form of the YAML, and checks the
 values by a closed model. It reports all problems at once, each with its line and the remedy. A problem repeats a value
@@ -16,20 +16,19 @@ from typing import Any
 from pydantic import ValidationError
 
 from cutter import limits, plain_yaml
-from cutter.batch.dependencies import circles
-from cutter.batch.queue_file import ENACTED_ONLY, Closed, ItemFile, QueueFile
-from cutter.batch.sensitive import sensitive_lines, sensitive_values
+from cutter.batch.plan import circles
+from cutter.batch.queue_file import ENACTED_ONLY, Closed, ItemFile, QueueFile, sensitive_lines, sensitive_values
 from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import DOCUMENT_ID
 from cutter.errors import InvalidInput
+from cutter.limits import QUEUE_ITEMS_MAX
 from cutter.plain_yaml import Fields, Items, Node, Place, Scalar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Problem:
-    """One problem of a queue file. Line 0 means the whole file. `then` is the command that the text names, if any.
-
-    If `alone` is true, only this item is refused, and the others may start.
+    """One problem of a queue file; line 0 is the whole file. `then` is the command that the text names. One that is
+    `alone` refuses only its own item.
     """
 
     line: int
@@ -46,9 +45,7 @@ class Problem:
 
 
 class QueueRefused(InvalidInput):
-    """The queue is refused and nothing was started. `problems` holds every problem that the author must correct, by
-    line.
-    """
+    """The queue is refused and nothing was started. `problems` are all that the author must correct, by line."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         shown = [str(problem) for problem in problems[: limits.QUEUE_PROBLEMS_SHOWN]]
@@ -63,9 +60,7 @@ class QueueRefused(InvalidInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueItem:
-    """One document of a queue. `position` counts from 1 in the order of the file. `tenant` and `marking_profile` are as
-    written in the file.
-    """
+    """One document of a queue. `position` counts from 1. `tenant` and `marking_profile` are as written in the file."""
 
     document_id: str
     position: int
@@ -94,10 +89,8 @@ class Queue:
 
 
 def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Queue:
-    """Read a queue from bytes. QueueRefused names every wrong field, its line, and what it must be.
-
-    The queue may have at most `items_max` documents, which is at most `limits.QUEUE_ITEMS_MAX`. The file may have 64
-    KiB for each hundred documents or part of a hundred.
+    """Read a queue. QueueRefused names every wrong field, its line and its form. It has at most `items_max` documents
+    and QUEUE_ITEMS_MAX, and 64 KiB for each hundred.
     """
     items_max = min(items_max, limits.QUEUE_ITEMS_MAX)
     reading, file = _Reading(), None
@@ -132,9 +125,7 @@ def load_queue(data: bytes, *, items_max: int = limits.QUEUE_ITEMS_DEFAULT) -> Q
 
 
 class _Reading:
-    """Collects the problems that were found so far. If an early step refuses a line, later steps report nothing about
-    that line.
-    """
+    """The problems so far. If an early step refuses a line, later steps report nothing about that line."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -259,3 +250,26 @@ def _at(values: Any, loc: Place) -> Any:
         except (KeyError, IndexError, TypeError):
             return None
     return values
+
+
+_NAME = re.compile(r"overnight([-_.].*)?\.ya?ml", re.IGNORECASE)
+_LINE = re.compile(rb"^batch_id[ \t]*:.*$", re.MULTILINE)
+
+
+def is_named_for_the_night(file: str) -> bool:
+    """True for a queue file whose name makes its batch an overnight one: overnight-laws.yaml (seed 001 §7)."""
+    return _NAME.fullmatch(file) is not None
+
+
+def queue_of(pattern: bytes, when: datetime) -> bytes:
+    """The pattern with a batch id of this minute (UTC) in place of its own. Raises QueueRefused or InvalidInput."""
+    load_queue(pattern, items_max=QUEUE_ITEMS_MAX)
+    minute = when.replace(second=0, microsecond=0)
+    drawn = sha256_hex(pattern + minute.isoformat().encode())
+    variant = f"{int(drawn[0], 16) & 3 | 8:x}"
+    text = f"{int(minute.timestamp() * 1000):012x}7{drawn[1:4]}{variant}{drawn[4:19]}"
+    wanted = f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    made = _LINE.sub(f"batch_id: {wanted}".encode(), pattern, count=1)
+    if load_queue(made, items_max=QUEUE_ITEMS_MAX).batch_id != wanted:
+        raise InvalidInput("the queue's batch_id must be at the beginning of a line of its own: write it there")
+    return made

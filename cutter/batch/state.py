@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cutter import limits
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.plan import free_places, startable
-from cutter.domain.batch_states import BatchState, WorkstreamState
+from cutter.domain.run_state import BatchState, WorkstreamState
 
 ENDS = frozenset({BatchState.CLOSEOUT, BatchState.FAILED_PARTIAL, BatchState.VOIDED})
 """The states of a batch that has nothing left to do."""
@@ -52,9 +52,7 @@ def batch_state(
 
 
 def is_partial(items: Sequence[Item]) -> bool:
-    """True when an item waits for a signature at a sovereign gate that another item of the batch has passed
-    (`batch_partial`).
-    """
+    """True if an item waits at a sovereign gate that another item has passed (`batch_partial`)."""
     stages = {item.stage for item in items}
     enacted = Outcome.ENACTED in {item.outcome for item in items}
     behind_sg1 = enacted or not stages.isdisjoint(_PASSED_SG1)
@@ -63,19 +61,15 @@ def is_partial(items: Sequence[Item]) -> bool:
 
 
 def stops_the_rest(items: Sequence[Item], *, strict: bool) -> Item | None:
-    """The first item whose failure stops all others at their next boundary: any failed item under `strict`, else a
-    critical one.
-    """
+    """The first item whose failure stops all others: any failed item under `strict`, else a critical one."""
     return next((item for item in items if item.failed and (strict or item.critical)), None)
 
 
 def workstream_state(
     items: Sequence[Item], *, started: bool = True, halted: bool = False, closed: bool = False
 ) -> WorkstreamState:
-    """The batch as a workstream (seed 004 "State Derivation"). `closed` is true if its report is written.
-
-    Running documents decide first, and then a critical failure, as in the seed. The batch is `completed` only if every
-    document ended well.
+    """The batch as a workstream (seed 004 "State Derivation"). `closed`: its report is written. As in the seed, running
+    documents decide first, then a critical failure.
     """
     if not items:
         return WorkstreamState.PLANNED

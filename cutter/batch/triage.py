@@ -1,6 +1,7 @@
 """Pure: the facts that a person needs to decide about a failed document of a batch, with every field of seed 001 §10.
 
-An entry of the error queue and the document about a quarantined run have the same sections.
+An entry of the error queue and the document about a quarantined run have the same sections. The recommended
+disposition says which decision the command of `cutter.domain.next_step` serves, and why.
 """
 
 from __future__ import annotations
@@ -8,14 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
-from cutter.batch.disposition import Recommendation
 from cutter.catalogue import REHEARSED
 from cutter.domain.markdown import fenced, prose
-from cutter.domain.next_step import Step
+from cutter.domain.next_step import Step, StepFacts
 from cutter.domain.run_state import RunState
 from cutter.domain.visible import json_visible, visible_line
+from cutter.errors import ProgrammingError
 from cutter.marking import preview
 from cutter.types import Json
 
@@ -76,10 +78,7 @@ def sections(case: Triage) -> str:
 
 
 def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
-    """Each violated invariant as a hunk of a diff: the expected line is removed and the observed line is added.
-
-    If no invariant was violated, the reason of the failure appears as the observed line.
-    """
+    """Each violated invariant as a hunk of a diff, from expected to observed. Without one, the reason is observed."""
     yield "--- expected"
     yield "+++ observed"
     report = error.get("report") or {}
@@ -97,10 +96,8 @@ def invariant_diff(error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def reproduction(*, run_id: str, document_id: str, state: str, source: Source | None) -> str:
-    """The command that reproduces the failure without writing anything.
-
-    `source` is None for a profile that is not shipped. Then the command is a rehearsal, which reads the profile from
-    the database.
+    """The command that reproduces the failure and writes nothing: a rehearsal for a profile that is not shipped
+    (`source` None).
     """
     if state == "failed_mark" and source is not None:
         return preview(source.profile, source.options, source.forbidden, docprefix=source.docprefix)
@@ -117,3 +114,90 @@ def _line(value: object) -> str:
 def _json(text: str) -> Iterator[str]:
     """A JSON text in a code block. Canonical JSON escapes hidden characters, and its strings have no line feeds."""
     yield from fenced(json_visible(text).split("\n")[:SIDECAR_LINES], "json")
+
+
+class Disposition(StrEnum):
+    """The seed's three dispositions, and `resume` for a run that was only interrupted."""
+
+    AMEND = "amend"
+    VOID = "void"
+    OPEN_FIX_MACRO = "open-fix-macro"
+    RESUME = "resume"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """A disposition, and one sentence that explains it in the triage."""
+
+    disposition: Disposition
+    why: str
+
+
+SAME_TWICE = frozenset(
+    {
+        "snapshot_matches_pin", "region_sha_rebuilt", "partition_proven", "mark_reproduced", "region_sha_reproduced",
+        "writer_digest_stable", "exactly_n_rows", "idempotency_keys_distinct",
+    }
+)  # fmt: skip
+"""Invariants of gates 2 and 3 that only a fault of the program can violate, so that a new version of the text does not
+help.
+"""
+
+OVER_WRITES = "within_max_writes_per_run"
+"""The invariant of a text that has more units than its tenant may write in one run."""
+
+_OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan")
+_OF_THE_DEPLOYMENT = ("failed_backup", "failed_grant_probe")
+_DRIFT_OF_DEFINITIONS = tuple(f"stopped_drift_{name}" for name in ("functions", "triggers", "tables", "grants"))
+
+
+def disposition(run: StepFacts, code: str = "") -> Recommendation:
+    """Recommend a disposition. Raises ProgrammingError for a state that is neither failed nor stopped."""
+    state = run.state
+    if RunState(state).stopped:
+        if state.startswith(_DRIFT_OF_DEFINITIONS):
+            return _fix("the database's definitions differ from the migrated ones: find out who changed them")
+        if state == "stopped_drift_source":
+            return _amend("the source changed under the run: run its newest version")
+        if RunState(state).drifted:
+            return _void("rows of this document were changed from outside the run")
+        if RunState(state).broken:
+            return _fix("a gate ended in an unexpected error")
+        if state == "stopped_cancel":
+            return _void("a person cancelled it after it had written")
+        return Recommendation(
+            disposition=Disposition.RESUME, why="the run was only interrupted; its work so far is valid"
+        )
+    if not RunState(state).failed:
+        raise ProgrammingError(f"{state} is neither failed nor stopped")
+    if run.enacted or state == "failed_closeout":
+        return _fix("the law is enacted and cannot be voided: only its closeout is missing")
+    if run.wrote:
+        return _void("the run has written drafts: withdraw them before you cut the law again")
+    if code == OVER_WRITES:
+        return _amend(
+            "its tenant may not write so many units in a run: raise max_writes_per_run, or cut the law in parts"
+        )
+    if state in _OF_THE_TEXT and code not in SAME_TWICE:
+        return _amend("the text or its profile must be corrected: register a corrected version and run it")
+    if state in _OF_THE_TEXT:
+        return _fix(f"{code} holds for every text: the program is wrong, not the law")
+    if state in _OF_THE_DEPLOYMENT:
+        return _fix("the deployment differs from its declaration: no document would pass here")
+    if state == "failed_rejected":
+        return _amend("an approver refused this write: correct what the approver objected to")
+    if state == "failed_policy":
+        return _void("the policy does not allow this run")
+    return _fix("the gate refused, and nothing of it was written: read the reason before you try again")
+
+
+def _amend(why: str) -> Recommendation:
+    return Recommendation(disposition=Disposition.AMEND, why=why)
+
+
+def _void(why: str) -> Recommendation:
+    return Recommendation(disposition=Disposition.VOID, why=why)
+
+
+def _fix(why: str) -> Recommendation:
+    return Recommendation(disposition=Disposition.OPEN_FIX_MACRO, why=why)

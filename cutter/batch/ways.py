@@ -1,17 +1,17 @@
-"""Pure: the one command that continues a batch, or one of its documents (seed 001 §6, §9).
+"""Pure: the command that continues a batch or one of its documents, and the work of a resume (seed 001 §6, §9).
 
 Each command changes the next look at the batch. If a failed document holds the batch, the command is about that
 document, and not yet a resume. If the batch waits for another run, no command asks it again before that run has ended.
+If a batch has nothing left to do, a resume must write nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cutter import limits
-from cutter.batch import batch_step, resume_plan
-from cutter.batch.resume_plan import include_command
+from cutter.batch import batch_step
 from cutter.batch.state import ENDS
 from cutter.batch.view import BatchView, ItemRecord
 from cutter.domain.next_step import OF_THE_TEXT, Needs, Step, StepFacts, next_step
@@ -19,9 +19,7 @@ from cutter.domain.run_state import RunState
 
 
 def next_command(view: BatchView, summary: batch_step.Summary) -> str:
-    """The command that continues the batch. If the batch has ended and needs nobody, it is the command that shows the
-    report.
-    """
+    """The command that continues the batch, or that shows its report if the batch has ended and needs nobody."""
     batch = view.batch
     batch_id = batch.batch_id
     if summary.gate and batch.mode == "live":
@@ -34,13 +32,13 @@ def next_command(view: BatchView, summary: batch_step.Summary) -> str:
     if batch.halted == "cancel":
         stopped = tuple(item for item in view.items if item.stopped)
         return _first(replace(view, items=stopped))
-    halt = batch_step.decide(resume_plan.asked_again(view), window=limits.BATCH_WINDOW).halt
+    halt = batch_step.decide(asked_again(view), window=limits.BATCH_WINDOW).halt
     if halt is not None:
         # This document would halt the batch again at once.
         step = item_step(batch_id, next(item for item in view.items if item.document_id == halt.document_id))
         if step is not None:
             return step.command
-    if resume_plan.moves(view):
+    if moves(view):
         return f"cutter orchestrate resume-batch --batch-id {batch_id}"
     return _first(view)
 
@@ -98,3 +96,72 @@ def command_of(batch_id: str, item: ItemRecord) -> str:
     """The document's commands on one line. Empty if the document waits for other documents, or for nothing."""
     step = item_step(batch_id, item)
     return step.command if step else ""
+
+
+TERMINATED = "stopped_terminated"
+"""The state of a run that no workflow drove any more."""
+
+ASKED_AGAIN = ("busy", "blocked", "voided")
+"""Decisions that a resume takes back, because their reason may no longer exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsignedFailure:
+    """A failed document with its failed run. `sign` is the command that makes the document run again."""
+
+    document_id: str
+    run_id: str
+    state: str
+    sign: str
+
+
+def moves(view: BatchView) -> bool:
+    """True if a resume would change anything: start or adopt an item, lift a halt, or change the batch's state."""
+    # A run that has not stopped can continue without people after its workflow is open.
+    opened = any(item.run_id and not item.ended and not item.stopped for item in view.items)
+    if view.batch.state not in ENDS or opened or interrupted(view):
+        return True
+    asked = asked_again(view)
+    orders = batch_step.decide(asked, window=limits.BATCH_WINDOW)
+    halted = orders.halt.kind if orders.halt else None
+    if orders.starts or halted != view.batch.halted:
+        return True
+    summary = batch_step.summarise(view, attended=view.attended)
+    return bool(summary.state.value != view.batch.state)
+
+
+def interrupted(view: BatchView) -> list[ItemRecord]:
+    """The items whose workflow was terminated or lost. A resume of the batch resumes them without a decision."""
+    return [item for item in view.items if item.state == TERMINATED and not item.ended and not item.latched]
+
+
+def unsigned_failures(view: BatchView) -> list[UnsignedFailure]:
+    """The items whose run failed and that nobody has included again, each with the command that includes it."""
+    batch_id = view.batch.batch_id
+    return [
+        UnsignedFailure(
+            document_id=item.document_id,
+            run_id=item.run_id or "",
+            state=item.state or "",
+            sign=include_command(batch_id, item.document_id),
+        )
+        for item in view.items
+        if item.failed and not item.included
+    ]
+
+
+def include_command(batch_id: str, document_id: str) -> str:
+    """The command that an approver types so that a failed document runs again in its batch."""
+    return f"cutter approve --batch {batch_id} --decision include_failed --only {document_id} --reason TEXT"
+
+
+def asked_again(view: BatchView) -> BatchView:
+    """The view that a resume would produce: without the halt, and without decisions whose reason may be gone."""
+    batch = replace(view.batch, halted=None, halted_reason=None)
+    items = tuple(
+        replace(item, decided=None, reason=None)
+        if item.decided in ASKED_AGAIN and not item.kept_out and not item.open_run
+        else item
+        for item in view.items
+    )
+    return replace(view, batch=batch, items=items, age_seconds=0.0)

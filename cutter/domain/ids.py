@@ -39,10 +39,8 @@ def document_id(text: str) -> DocumentId:
 
 
 def docprefix(text: str) -> str:
-    """The first segment of every address of a document, such as ICX-LAW-1.
-
-    Reserved are `ICX-CONST`, the organisation's own constitution, and `DIEU…`, the word in the addresses of its
-    articles.
+    """The first segment of every address of a document, such as ICX-LAW-1. `ICX-CONST` (the organisation's
+    constitution) and `DIEU…` (its articles) are reserved.
     """
     if not _DOCPREFIX.fullmatch(text):
         raise InvalidId(f"docprefix {text!r}: 3 to 32 of A-Z, 0-9 and '-', no '-' at either end; for example ICX-LAW-1")

@@ -41,10 +41,7 @@ _ACTIVE = re.compile(r"\][(\[:]|://|www\.|mailto:|xmpp:|(?<![^\W_])_|_(?![^\W_])
 
 
 def prose(text: str) -> str:
-    """The text, escaped only if a reader of Markdown would find anything but letters in it.
-
-    Reports are made again from their receipts, byte for byte. So a text that needs no escape must never get one.
-    """
+    """The text, escaped only if it needs an escape, because reports are made again byte for byte."""
     harmless = text[:1].isalpha() and _HARMLESS.fullmatch(text) and not _ACTIVE.search(text)
     return text if harmless and not hides(text) else escape(text)
 

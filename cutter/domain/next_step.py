@@ -41,9 +41,7 @@ OF_THE_TEXT = ("failed_source_pin", "failed_mark", "failed_cutplan", "failed_rej
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """The need of a run, and the commands to type in this order. A person replaces words in capitals. `first` is the
-    work of a person before the first command, if that work is no command.
-    """
+    """The need of a run, and the commands to type. `first` is work of a person before them that is no command."""
 
     needs: Needs
     commands: tuple[str, ...]

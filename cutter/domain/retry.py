@@ -21,9 +21,7 @@ class Denial(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryBudget:
-    """The tries that are allowed: of one thing with the first one (`max_attempts`), the failures of all things
-    together, and the time that the caps leave.
-    """
+    """The allowed tries of one thing (`max_attempts`), failures of all things, and the time that the caps leave."""
 
     max_attempts: int
     max_failures: int

@@ -6,7 +6,7 @@ caps, a request's tuple, a signed statement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from cutter.catalogue import GATES
@@ -249,3 +249,42 @@ _MOVING: Final[Json] = {
     "latch": None, "step_facts": None, "receipts": (), "attempts": (), "requests": (), "verdicts": (),
     "consumptions": (), "transitions": (), "approval_moves": (), "audit_head": None,
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenHistory:
+    """The digest of the first `events` events of one execution, to which Temporal gave `execution_id`."""
+
+    workflow_id: str
+    execution_id: str | None
+    events: int
+    sha256: str
+
+    def as_json(self) -> Json:
+        """The history as a receipt and a bundle name it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedCounts:
+    """The rows of a run's plan, which are one for each unit of a first cut. `changing` counts those that begin or end a
+    version. The enactment begins the versions of `begun` units and ends those of `retired` units.
+    """
+
+    planned: int
+    changing: int
+    begun: int
+    retired: int
+
+    @classmethod
+    def of(cls, pins: Json) -> PinnedCounts:
+        """The numbers from the pins of the gates up to the plan. Raises KeyError for pins of an earlier gate."""
+        if "revision_rows" not in pins:
+            count = int(pins["candidate_count"])
+            return cls(planned=count, changing=count, begun=count, retired=0)
+        rows = pins["revision_rows"]
+        planned = sum(rows.values())
+        return cls(
+            planned=planned, changing=planned - rows["keep"], begun=rows["create"] + rows["revise"],
+            retired=rows["repeal"],
+        )  # fmt: skip

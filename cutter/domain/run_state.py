@@ -1,7 +1,15 @@
-"""Pure: the state of a run: one of the catalogue, or a stop, a failure or a void with its reason."""
+"""Pure: the states of a run, a batch and a workstream, in the words of seeds 000, 001 and 004.
+
+The state of a run is one of the catalogue, or a stop, a failure or a void with its reason (spec 01 "States and gates").
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from enum import StrEnum
+
+from cutter import limits
 from cutter.catalogue import SKIPPED, State
 
 STOPPED, FAILED, VOIDED = "stopped_", "failed_", "voided_"
@@ -77,3 +85,48 @@ class RunState(str):
     def unavailable(self) -> bool:
         """A dependency of the run did not answer."""
         return self.stopped and self.reason.startswith("unavailable_")
+
+
+CANCELLED = "cancelled"
+"""The end of the state's name for a run that was cancelled before it wrote. No sentence gives this end."""
+
+_NOT_WORD = re.compile(r"[^a-z0-9]+")
+_SPELLED = str.maketrans({"đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l"})
+
+
+def void_state(reason: str) -> str:
+    """`voided_` and the reason's first whole words, at most VOID_WORDS_CHARACTERS_MAX characters of `[a-z0-9_]`."""
+    bare = unicodedata.normalize("NFKD", reason.lower().translate(_SPELLED))
+    kept = "".join(character for character in bare if not unicodedata.combining(character))
+    words, most = _NOT_WORD.sub("_", kept).strip("_"), limits.VOID_WORDS_CHARACTERS_MAX
+    if len(words) > most:
+        words = words[: most + 1].rpartition("_")[0] or words[:most]
+    if words == CANCELLED:
+        return f"voided_{CANCELLED}_by_order"
+    return f"voided_{words or 'by_order'}"
+
+
+class BatchState(StrEnum):
+    """The nine states, verbatim (seed 001 §3)."""
+
+    PENDING = "batch_pending"
+    PLANNING = "batch_planning"
+    AWAITING_CUT = "batch_awaiting_cut_authz_set"
+    WRITING = "batch_writing"
+    AWAITING_LIFECYCLE = "batch_awaiting_lifecycle_authz_set"
+    ENACTING = "batch_enacting"
+    CLOSEOUT = "batch_closeout"
+    FAILED_PARTIAL = "batch_failed_partial"
+    VOIDED = "batch_voided"
+
+
+class WorkstreamState(StrEnum):
+    """The seven states of a workstream (seed 004)."""
+
+    PLANNED = "planned"
+    READY = "ready"
+    EXECUTING = "executing"
+    VALIDATING = "validating"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"

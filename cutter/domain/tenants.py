@@ -84,9 +84,7 @@ def no_room(room: Room) -> str:
 
 
 def shown(rows: Sequence[TenantRooms]) -> list[TenantRooms]:
-    """The tenants with caps, a weight or runs at work. Empty if no tenant has caps or a weight and fewer than two have
-    runs at work, so that a deployment with one tenant need not know the word.
-    """
+    """The tenants with caps, a weight or runs at work. Empty for one tenant alone, which need not know the word."""
     capped = [row.tenant for row in rows if _is_set(row.document) or _is_set(row.batch)]
     working = [row.tenant for row in rows if row.document.at_work]
     if not capped and len(working) < 2:

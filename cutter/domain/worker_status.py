@@ -50,9 +50,7 @@ class WorkerQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """A row of the query `workers`: the last heartbeat of a worker, which sends one every `beat_seconds`. `queues` are
-    what it claims, in any form. `silent` is true if three heartbeats were missed.
-    """
+    """A row of the query `workers`. `queues` are what the worker claims. `silent`: three heartbeats were missed."""
 
     worker_id: str
     role: str
@@ -68,9 +66,7 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownWorker:
-    """A worker, or a poller that never registered, whose id, state and queues alone are known. `slots` and `used` are
-    sums. Times are UTC texts, and `age_seconds` is since the last heartbeat.
-    """
+    """A worker, or a poller that never registered, of which little is known. `slots` and `used` are sums."""
 
     worker_id: str
     role: str
@@ -102,9 +98,7 @@ class ServedQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerReport:
-    """Workers, queues and problems. `builds` maps the builds to which runs are pinned to their status. `unserved` names
-    queues without a live worker. `unavailable` says why the pollers are unknown.
-    """
+    """Workers, queues and problems. `builds`: the status of pinned builds. `unavailable`: why pollers are unknown."""
 
     workers: tuple[ShownWorker, ...]
     queues: tuple[ServedQueue, ...]
@@ -122,9 +116,7 @@ class WorkerReport:
 def worker_report(
     heartbeats: Iterable[Heartbeat], pollers: Pollers, queues: Sequence[str], builds: Mapping[str, str] | None = None
 ) -> WorkerReport:
-    """The workers of these heartbeats and pollers, and their problems. `builds` are the builds to which runs are
-    pinned, with their status: each build that still has runs needs workers of every queue.
-    """
+    """The workers and their problems. Each of the pinned `builds` that still has runs needs workers of every queue."""
     builds = builds or {}
     known = list(heartbeats)
     workers = [_worker(heartbeat, pollers) for heartbeat in known] + _strangers(known, pollers)

@@ -8,6 +8,7 @@ the signed digests cover (`law_members`). docs/reference/evidence.md describes e
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -131,7 +132,7 @@ def built(facts: Json, signed: Signed, transitions: bytes, history: Json | None)
             line
             for line in transitions.splitlines(keepends=True)
             # The times all have the same form, so they are compared as texts.
-            if facts["as_of"] is None or str(recorded_values.loads(line)["timestamp"]) <= facts["as_of"]
+            if facts["as_of"] is None or str(json.loads(line)["timestamp"]) <= facts["as_of"]
         ),
         "decisions.jsonl": b"".join(_line(row) for row in decisions(facts)),
         **{f"{name}.jsonl": b"".join(_line(row) for row in facts[name]) for name in TABLES},

@@ -116,10 +116,8 @@ def evaluate(evidence: Evidence) -> GateReport:
 
 
 def put_back(run_id: str, documents: Sequence[KbDocument]) -> str | None:
-    """The remedy for documents that are not as recorded. None if all are.
-
-    The law is already enacted, so the run waits for these documents and does not fail. A failed run would be over
-    before they are put back.
+    """The remedy for documents that are not as recorded, or None. The law is already enacted, so the run waits for them
+    and does not fail.
     """
     wrong = [f"{doc.wrong}: {doc.kb_id}" for doc in documents if doc.wrong]
     if not wrong:

@@ -16,9 +16,7 @@ _STATUS = {"keep": ("kept",), "revise": ("revised",), "create": ("created", "rev
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authorization:
-    """The values that one signed approval authorises, verified by this process. A value is None if the approval was
-    signed before the run.
-    """
+    """What one signed approval authorises, verified by this process. None: it was signed before the run."""
 
     approval_sha256: str
     document_id: str

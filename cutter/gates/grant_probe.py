@@ -13,9 +13,7 @@ WRITERS = ("public.fn_iu_create", "public.fn_iu_apply_edit_draft", "public.fn_iu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """How many cells (role, object, verb) the database has, those that are granted, the digest of all, and the
-    differences from the declaration.
-    """
+    """The number of cells (role, object, verb), the granted ones, the digest of all, and the undeclared differences."""
 
     cells: int
     granted: tuple[tuple[str, str, str], ...]

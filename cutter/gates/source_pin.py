@@ -44,9 +44,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The rows that were read: the document (None if unknown), its latest version (None if there is none), the
-    snapshot.
-    """
+    """The rows that were read: the document, its latest version and snapshot. None if there is none."""
 
     document_id: str
     source_document_id: str | None
@@ -173,9 +171,7 @@ def first_line_not_nfc(text: str) -> int | None:
 
 
 def operation_of(version: SourceVersion, base: Base | None) -> str:
-    """The operation of a run of this version: a first cut if there is no base, else the operation that the version asks
-    for.
-    """
+    """The operation of a run of this version: a first cut without a base, else what the version asks for."""
     if base is None:
         return "first_cut"
     return "revision" if version.change_kind == TEXT else version.change_kind

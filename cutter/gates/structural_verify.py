@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cutter.domain.digests import sha256_hex
-from cutter.gates.report import GateReport, Invariant, equal, holds
-from cutter.gates.seed_names import probe_lines
+from cutter.gates.report import GateReport, Invariant, equal, holds, probe_lines
 from cutter.marking.plan import CutPlan, PlanRow
 from cutter.marking.revision import RevisionPlan
 

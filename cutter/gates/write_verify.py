@@ -36,9 +36,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """The rows that were counted after the write: results of the change set, this result, this result's verifier
-    signature.
-    """
+    """The rows after the write: results of the change set, this result, and its verifier signature."""
 
     results: int
     this_result: int

@@ -16,10 +16,10 @@ from typing import Protocol
 from fsspec.core import url_to_fs
 
 from cutter import limits
+from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.errors import InvalidInput, NotFound, Unavailable
-from cutter.kb.ids import IdRule, document_id_rule
-from cutter.kb.local import LocalFolder
-from cutter.kb.remote import RemoteFolder
+from cutter.kb.ids import IdRule, document_id_rule, signature_of
+from cutter.kb.objects import LocalFolder, RemoteFolder
 
 NOT_REGULAR = "kb_not_regular"
 """The error code for a name that holds a link, a folder or anything else that is not a regular object."""
@@ -68,10 +68,7 @@ class Store:
             raise self._away(problem) from problem
 
     def get(self, name: str, *, limit: int = limits.KB_OBJECT_BYTES_MAX) -> bytes:
-        """The bytes under a name, in one read.
-
-        Raises NotFound, InvalidInput (wrong name, more than `limit` bytes, or not a regular object) and Unavailable.
-        """
+        """The bytes under a name. Raises NotFound, Unavailable, and InvalidInput (name, size, no regular object)."""
         self.check(name)
         try:
             data = self.objects.read(name, limit)
@@ -82,10 +79,7 @@ class Store:
         return data
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The bytes of an object of any size, in parts.
-
-        Raises NotFound, InvalidInput and Unavailable, as `get` does.
-        """
+        """The bytes of an object of any size, in parts. Raises the errors of `get`."""
         self.check(name)
         try:
             yield from self.objects.chunks(name)
@@ -138,3 +132,17 @@ class Store:
         detail = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         remedy = "make room" if getattr(problem, "errno", None) in _FULL else "bring it back"
         return Unavailable(f"the {self._what} at {self.url} does not answer ({detail}); {remedy}", what=self._what)
+
+
+def set_names(store: Store, folder: str) -> list[str]:
+    """The KB ids of the statements of a set. A document of the folder counts if it has a signature."""
+    names = store.list(f"{folder.rstrip('/')}/")
+    if len(names) > limits.SET_FILES_MAX:
+        raise InvalidInput(f"{folder} has {len(names)} files, and may have {limits.SET_FILES_MAX}")
+    signed = set(names)
+    return [name for name in names if name.endswith(".md") and signature_of(name) in signed]
+
+
+def listing_sha256(store: Store, names: list[str]) -> str:
+    """The digest of a set, over the canonical JSON of {KB id: sha256 of the statement}."""
+    return canonical_digest({name: sha256_hex(store.get(name)) for name in names})

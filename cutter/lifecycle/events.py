@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, NoReturn
 
 from cutter import limits
-from cutter.lifecycle.declarations import BY_EVENT_TYPE
-from cutter.lifecycle.machine import Lifecycle
+from cutter.lifecycle.declarations import BY_EVENT_TYPE, Lifecycle
 from cutter.types import Json
 
 FIELDS = ("timestamp", "event_type", "severity", "entity_id", "from_state", "to_state", "trigger", "metadata")
@@ -58,10 +57,7 @@ def transition(
     lifecycle: Lifecycle, entity_id: str, before: str, after: str, *, at: str, trigger: str = "", severity: str = "",
     metadata: Mapping[str, Any] | None = None,
 ) -> Event:  # fmt: skip
-    """The event of a legal move. Raises IllegalTransition for any other move.
-
-    Without `trigger` and `severity`, the event has those of the rule.
-    """
+    """The event of a legal move, with the rule's trigger and severity. Raises IllegalTransition for another move."""
     rule = lifecycle.check(before, after)
     return Event(
         timestamp=instant(at), event_type=lifecycle.event_type, severity=severity or rule.severity,

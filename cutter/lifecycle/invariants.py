@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from cutter.catalogue import GATES, State
+from cutter.lifecycle.declarations import Lifecycle
 from cutter.lifecycle.events import Event, Malformed, parsed
-from cutter.lifecycle.machine import Lifecycle
 from cutter.types import Json
 
 Broken = Iterator[tuple[str, str]]
@@ -286,10 +286,8 @@ _REACHED = {state: state for state in _IN_ORDER} | {
 
 
 def goes_on_where_it_stopped(context: Seen) -> Broken:
-    """A stop neither skips a gate nor leads back from the enactment (seed 000 §2, §3).
-
-    A stopped run continues from the state of its last sealed gate. No gate seals during a stop, because each stop waits
-    for the open gate.
+    """A stop neither skips a gate nor leads back from the enactment (seed 000 §2, §3). A run continues from its last
+    sealed gate, because each stop waits for the open gate.
     """
     before, after = context.event.from_state, context.event.to_state
     reached = context.remember("reached", _REACHED.get(before))

@@ -1,8 +1,8 @@
 """Pure: checks a file of transitions event by event: schema, legality, invariants, time. The file may be of any
 program.
 
-The caller gives the mapping for the facts about entities, so that the caller can limit the memory for a long file.
-Every entity must begin in its first state, and `finish` finds entities whose end is missing.
+Every entity must begin in its first state. `finish` finds entities whose last line is missing: the file shows them as
+open, but shows the end of their owner.
 """
 
 from __future__ import annotations
@@ -11,12 +11,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from cutter.catalogue import GATES
 from cutter.lifecycle import events
-from cutter.lifecycle.declarations import BY_EVENT_TYPE, RUN, WORKSTREAM
-from cutter.lifecycle.endings import missing_ends
+from cutter.lifecycle.declarations import (
+    BATCH,
+    BY_EVENT_TYPE,
+    DOCUMENT_RUN,
+    REQUEST,
+    RUN,
+    STEP,
+    TASK,
+    WORKSTREAM,
+    Lifecycle,
+)
 from cutter.lifecycle.events import Event, Malformed
 from cutter.lifecycle.invariants import Known, Seen, broken
-from cutter.lifecycle.machine import Lifecycle
 from cutter.types import Json
 
 
@@ -95,3 +104,37 @@ def _legal(lifecycle: Lifecycle, event: Event, record: Json) -> Iterator[tuple[s
         yield "trigger", f"{lifecycle.name}: {event.trigger} {known} from {before} to {after}, {rule.trigger} does"
     if rule.demanded and event.severity != rule.severity:
         yield "severity", f"{lifecycle.name}: {before} to {after} is {rule.severity}, not {event.severity}"
+
+
+_OWNERS: dict[str, tuple[Lifecycle, ...]] = {
+    REQUEST.name: (RUN, DOCUMENT_RUN),
+    TASK.name: (RUN, DOCUMENT_RUN),
+    STEP.name: (RUN, DOCUMENT_RUN),
+    RUN.name: (DOCUMENT_RUN,),
+    DOCUMENT_RUN.name: (RUN,),
+    WORKSTREAM.name: (BATCH,),
+}
+
+
+def missing_ends(known: Known) -> Iterator[tuple[Lifecycle, str, int, str]]:
+    """(Lifecycle, entity, line of its last event, reason) of each entity without an end, in no order."""
+    for lifecycle in (DOCUMENT_RUN, RUN, REQUEST, STEP, TASK, WORKSTREAM):
+        for entity, record in known.named(lifecycle):
+            if "state" in record and not lifecycle.is_terminal(record["state"]):
+                why = _ended(known, lifecycle, record.get("belongs_to") or entity)
+                if why:
+                    yield lifecycle, entity, record["line"], f"still {record['state']}, though {why}"
+
+
+def _ended(known: Known, lifecycle: Lifecycle, owner: str) -> str:
+    """The owner that has ended, in words. Empty if none has ended."""
+    for other in _OWNERS[lifecycle.name]:
+        record = known.of(other, owner)
+        state = record.get("state")
+        if state is None or not other.is_terminal(state):
+            continue
+        # A rehearsal, or a run without work, succeeds in its present state. Only all gates end a document run.
+        if lifecycle is DOCUMENT_RUN and state == "succeeded" and record.get("steps") != len(GATES):
+            continue
+        return f"{other.name} {owner} is {state} since line {record['line']}"
+    return ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cutter.domain.amounts import counted
 from cutter.domain.file_formats import conversion, conversion_of
-from cutter.limits import CANDIDATES_MAX, SOURCE_BYTES_MAX
+from cutter.limits import CANDIDATES_MAX, SHORT_TITLE_BYTES, SOURCE_BYTES_MAX
 from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
 from cutter.marking.options import Options
@@ -27,6 +27,23 @@ ODD_KINDS = {
     "line_separator": (re.compile("[\r\x0b\x0c\x85\u2028\u2029]"), "line breaks other than LF (kept as characters)"),
     "control": (re.compile("[\x01-\x08\x0e-\x1f\x7f]"), "control characters"),
 }
+_REASONS = (
+    "repeal", "omitted", "deleted", "reserved", "spent", "abrog", "aufgehoben", "weggefallen", "gegenstandslos",
+    "derogad", "suprim", "opphev", "kumottu", "zruš", "vypušt", "vervallen", "upphäv", "upphört", "kehtet",
+    "eliminad", "καταργ", "скасован", "виключен", "исключен", "втратил", "утратил", "bãi bỏ", "dihapus", "删除",
+    "废止", "vetad", "anulad", "inconstitu", "uchylon", "revog",
+)  # fmt: skip
+_NO_TEXT = re.compile(r"[\[({*…]|\.\.|" + "|".join(_REASONS), re.IGNORECASE)
+"""Words and signs in a title that say why the article has no text."""
+
+_ALSO_NUMBERS = re.compile(r"(?:und|et|and|e|y|i|bis|to|a|à|til|kuni)?[^\w]*[0-9]", re.IGNORECASE)
+"""What follows the first number of articles that were repealed together: `Art. 16 und 17`."""
+
+_PLACES_SHOWN = 8
+
+TEXT_MISSING = "text_missing"
+"""The finding of articles without a text, which no other profile would cut better."""
+
 _ODD = re.compile("[" + "".join(signs.pattern[1:-1] for signs, _ in ODD_KINDS.values()) + "]")
 """One character class for all of them, so that the whole text is searched once."""
 
@@ -157,8 +174,39 @@ def findings(data: bytes, nodes: list[Node], childless: list[Node], lines: Lines
     for node in childless:
         notes.append(finding(code="heading_only", line=lines.number(node.heading.index), address=node.address,
                              severity="amber", text=f"{node.address} is a heading without text"))  # fmt: skip
+    notes.extend(_lost_texts(nodes, childless, lines))
     notes.extend(_odd_characters(data, lines))
     return notes
+
+
+def _lost_texts(nodes: list[Node], childless: list[Node], lines: Lines) -> Iterator[Finding]:
+    """One red finding for the articles that have a title and no text, if most articles have a text. A title that says
+    why (`§ 5 (weggefallen)`) or that is itself a text explains it.
+    """
+    articles = sum(_is_article(node) for node in nodes)
+    lost = [node for node in childless if _is_article(node) and _says_no_reason(node.heading)]
+    if lost and 2 * len(lost) < articles:
+        first = lost[0]
+        places = ", ".join(f"line {lines.number(node.heading.index)}" for node in lost[:_PLACES_SHOWN])
+        more = f" and {counted(len(lost) - _PLACES_SHOWN, 'other')}" if len(lost) > _PLACES_SHOWN else ""
+        yield finding(
+            code="text_missing", line=lines.number(first.heading.index), address=first.address, severity="red",
+            text=f"{counted(len(lost), 'article')} of {articles} {'has' if len(lost) == 1 else 'have'} a title and no "
+            f"text ({places}{more}); the text may be lost in the source",
+        )  # fmt: skip
+
+
+def _is_article(node: Node) -> bool:
+    level = node.heading.level
+    of_articles = level is not None and level.section_type == "article"
+    return of_articles and node.heading.form == "atx" and node.heading.number is not None
+
+
+def _says_no_reason(heading: Heading) -> bool:
+    title, written = heading.title, heading.number.text if heading.number else ""
+    rest = title[title.find(written) + len(written) :].strip(" \t\u00a0.:–—-")
+    explained = _NO_TEXT.search(rest) or _ALSO_NUMBERS.match(rest) or title.endswith((".", ";", ":"))
+    return bool(rest) and not heading.bare and not explained and len(rest) <= SHORT_TITLE_BYTES
 
 
 def _odd_characters(data: bytes, lines: Lines) -> Iterator[Finding]:

@@ -220,6 +220,9 @@ PLAIN_CHARACTERS = 600
 _OUTSTANDING_CHARACTERS_MAX = 120
 """A line in bold or in capitals that is longer than this is a sentence."""
 
+RUNNING_NUMBER = re.compile(r"\([0-9]{1,6}\)[ \t\u00a0]*(?=§)")
+"""A running number before the section's own: `(4376) § 3.`"""
+
 LISTED = re.compile(r"[0-9]{1,4}[.)][ \t]+")
 """The number of an item of a list."""
 
@@ -250,6 +253,8 @@ def likely_heading(index: int, lines: Lines) -> LikelyHeading | None:
     text = beginning(data[atx.end() if atx else 0 :], PLAIN_CHARACTERS)
     raw = without_closing_hashes(text) if atx else text.strip()
     form: Form = "atx" if atx else "bold" if _BOLD.match(text) else "plain"
+    running = RUNNING_NUMBER.match(raw)
+    raw = raw[running.end() :] if running else raw
     sign = raw[:1]
     capital = sign.isupper() or (sign.isalpha() and not sign.islower())
     if form == "plain" and not (capital or sign.isdigit() or sign in "§["):

@@ -11,12 +11,15 @@ objects: neither a 📋 row in an enacted group is cut, nor a ✅ row in a defer
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
+from cutter.marking.asides import filling, without_false_regions, without_quotations
 from cutter.marking.lines import Lines
 from cutter.marking.options import Options
 from cutter.marking.profile import EXCLUSION_REASONS, FORMS, STATUSES, Form, Level, Profile, StatusRules
@@ -27,6 +30,11 @@ from cutter.marking.titles import BIDI, plain_title
 BIDI_IN_HEADING = "bidi_in_heading"
 
 _CONTENTS_TITLE_BYTES_MAX = 120
+_ENTRY_SIGNS = re.compile(rb"[\s.:*_#-]+|[\s.]+[0-9]{1,4}\s*$")
+"""What an entry of a table of contents and its heading may have differently, such as the number of a page."""
+
+_ENTRY_BYTES_MIN = 4
+
 _TITLE_BYTES = 8_192
 """The most bytes of a following line that are read as a title. Titles are cut to far less than that."""
 
@@ -85,7 +93,10 @@ def read_headings(lines: Lines, profile: Profile, options: Options) -> Headings:
         names = profile.level_names()
         cut = names[: names.index(deepest) + 1]
         wanted = [heading for heading in wanted if not heading.name or heading.name in cut]
+    wanted, beside = without_quotations(wanted, lines)
+    wanted, untitled = without_false_regions(wanted, lines)
     settled, breaks = _settle(wanted, lines, profile)
+    breaks = sorted([*beside, *untitled, *breaks], key=attrgetter("line"))
     hidden = _bidi(settled, lines)
     merged = _merge_titles(settled, lines, profile)
     hidden = hidden or _bidi(merged, lines)
@@ -130,7 +141,15 @@ def _contents(lines: Lines, headings: list[Heading], profile: Profile) -> Block 
             "contents_without_end", lines.number(begin), f"a table of contents whose first entry {first.title[:60]!r} "
             "does not come again; remove the table or end it with a heading",
         )  # fmt: skip
-    return Block(begin=begin, end=end, reason="table_of_contents")
+    return Block(begin=begin, end=min(end, _again(lines, begin, end)), reason="table_of_contents")
+
+
+def _again(lines: Lines, begin: int, end: int) -> int:
+    """The line of the table of contents where its first line comes again, or its end."""
+    entries = ((index, _ENTRY_SIGNS.sub(b"", lines.lines[index])) for index in range(begin + 1, end))
+    texts = ((index, text.lower()) for index, text in entries if len(text) >= _ENTRY_BYTES_MIN)
+    first = next(texts, (end, b""))[1]
+    return next((index for index, text in texts if text == first and first[:1].isdigit()), end)
 
 
 def _entry(heading: Heading) -> tuple[str, str]:
@@ -144,10 +163,16 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
     best: dict[str, Form] = {}
     for heading in headings:
         best[heading.name] = min(best.get(heading.name, heading.form), heading.form, key=FORMS.index)
+    filled = _filled(headings, best, lines)
     kept: list[Heading] = []
     for heading in headings:
         name = heading.name
-        if not name or heading.form == best[name]:
+        if (
+            not name
+            or heading.form == best[name]
+            or heading.index in filled
+            or (heading.level is not None and heading.level.region)
+        ):
             kept.append(heading)
         else:
             findings.append(finding(
@@ -168,6 +193,25 @@ def _settle(headings: list[Heading], lines: Lines, profile: Profile) -> tuple[li
                 code="numbering_break", line=lines.number(index), severity="red",
                 text=f"{level.name} {number} breaks the numbering around it; it is text"))  # fmt: skip
     return kept, findings
+
+
+def _filled(headings: list[Heading], best: dict[str, Form], lines: Lines) -> set[int]:
+    """Headings of another form than their level's, each a paragraph of its own, whose numbers fill a gap of it."""
+    main: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    others: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for heading in headings:
+        if heading.name and heading.value is not None and len(heading.value) == 1:
+            place = heading.index, heading.value[0]
+            if heading.form == best[heading.name]:
+                main[heading.name].append(place)
+            elif _has_two_forms(heading) and (heading.index == 0 or lines.is_blank(heading.index - 1)):
+                others[heading.name].append(place)
+    return set().union(*(filling(main[name], places) for name, places in others.items()))
+
+
+def _has_two_forms(heading: Heading) -> bool:
+    """A profile that names two forms says that the level is written in both; one that names all does not know."""
+    return heading.level is not None and len(heading.level.forms) == 2
 
 
 def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:
@@ -197,12 +241,14 @@ def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:
 
 def _breaking(headings: list[Heading], level: Level, outer: set[str]) -> Iterator[Heading]:
     """The plain and bold headings of a level outside the longest strictly increasing run of their series and parent. If
-    the numbers continue through the document, the parent does not count. A heading without a number is never outside.
+    the numbers continue through the document, only a region counts as a parent. A heading without a number is never
+    outside.
     """
     groups: dict[tuple[int, str], list[tuple[Heading, tuple[int, ...] | None]]] = defaultdict(list)
     parent = -1
     for heading in headings:
-        if heading.name in outer and level.numbering != "document":
+        of_region = heading.level is not None and heading.level.region
+        if heading.name in outer and (level.numbering != "document" or of_region):
             parent = heading.index
         if heading.name == level.name and heading.form != "atx" and heading.number is not None:
             groups[parent, heading.number.series].append((heading, heading.number.value))

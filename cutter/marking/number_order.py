@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, pairwise
+from statistics import median
 
 from cutter.domain.amounts import counted
 from cutter.limits import HEADING_LINE_BYTES
@@ -36,6 +38,12 @@ _STEM = 4
 _DIGITS = re.compile("[0-9]{1,5}")
 _NAMED_MAX = 200
 """The most numbers that one heading may cover."""
+
+_LONG_BYTES, _LONG_RATIO = 4_000, 4
+"""Bytes of text before a gap, and their ratio to the median, from which the text may hold the missing heading."""
+
+_TRACE_STEM = 3
+"""Letters of a level's word with which its other spellings begin, so that `Art. 8` is a trace of `Artículo 8`."""
 
 _DASHES = frozenset({b"-", "–".encode(), "—".encode()})
 
@@ -90,7 +98,8 @@ def numbering_findings(
     `explained` holds, in order, the lines of other red findings, which already say that a number around them is
     missing.
     """
-    through = _levels_that_count_through(nodes, profile)
+    regions = _regions(nodes)
+    through = _levels_that_count_through(nodes, profile, regions)
     counts: dict[tuple[int | None, str, str], _Count] = defaultdict(_Count)
     named: list[tuple[int, set[int]]] = []
     for position, node in enumerate(nodes):
@@ -99,12 +108,13 @@ def numbering_findings(
             named.append((position, _named(node.heading.title)))
         if number is None or number.value is None or not name:
             continue
-        count = counts[None if name in through else node.parent, name, number.series]
+        count = counts[regions[position] if name in through else node.parent, name, number.series]
         # Only a bounded number of headings is read, so that this is linear.
         count.told = set[int]().union(*(given for at, given in named[-_NEAREST:] if at > count.last_at))
         _step(count, node, lines)
         count.nodes.append(node)
         count.last_at = position
+    usual = _usual_bytes(nodes, lines)
     for (_, name, _), count in counts.items():
         # no line of `explained` is between the two headings
         count.missing = [
@@ -114,23 +124,82 @@ def numbering_findings(
             == bisect_left(explained, lines.number(node.heading.index))
         ]
         dense = len(count.missing) <= max(2, _SPARSE * count.steps)
-        yield from _told("number_missing", name, count.missing, lines, "red" if dense else "amber")
+        traced = [dense and _has_trace(place, nodes, lines, usual) for place in count.missing]
+        yield from _told("number_missing", name, [*compress(count.missing, traced)], lines, "red")
+        left = [place for place, trace in zip(count.missing, traced, strict=True) if not trace]
+        yield from _told("number_missing", name, left, lines, "amber")
         yield from _told("number_repeated", name, count.repeated, lines, "red")
         yield from _told("number_backwards", name, count.backwards, lines, "red")
 
 
-def _levels_that_count_through(nodes: list[Node], profile: Profile) -> set[str]:
+def _usual_bytes(nodes: list[Node], lines: Lines) -> int:
+    """Up to this size the text before a gap is not unusually long."""
+    starts = [lines.offset(node.heading.index) for node in nodes] + [lines.end]
+    return max(_LONG_BYTES, _LONG_RATIO * int(median(after - begin for begin, after in pairwise(starts))))
+
+
+def _has_trace(place: Place, nodes: list[Node], lines: Lines, usual: int) -> bool:
+    """True if the text before a gap may hold what is missing. It may name the missing number with the level's word
+    (glued to it, in any case), begin a line with that number, or be unusually long.
+    """
+    node, _, before = place
+    heading = node.heading
+    begin = before if before >= 0 else nodes[node.parent].heading.index if node.parent is not None else 0
+    if lines.offset(heading.index) - lines.offset(begin) > usual and before >= 0:
+        return True
+    value = heading.value or ()
+    last = _value_at(before, nodes)
+    names = _missing_names(last, value, _text(node))
+    if not names:
+        return True
+    words = heading.level.words if heading.level else ()
+    stems = {re.escape(word[:_TRACE_STEM]) for word in (*words, heading.word) if word} or {"(?!)"}
+    number = "(?:" + "|".join(map(re.escape, names)) + r")(?![0-9])"
+    word = rf"(?:{'|'.join(sorted(stems))})\w*[.]?"
+    trace = re.compile(
+        rf"{word}[\W_]{{0,6}}(?<![0-9]){number}|^[\W_]{{0,8}}{number}(?!\w)|(?<![\w])({number})[\W_]{{0,4}}{word}",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    text = lines.data[lines.offset(begin + 1) : lines.offset(heading.index)].decode("utf-8", "ignore")
+    return trace.search(text) is not None
+
+
+def _value_at(index: int, nodes: list[Node]) -> tuple[int, ...]:
+    position = bisect_left(nodes, index, key=lambda node: node.heading.index)
+    return _last_value(nodes[position]) if index >= 0 else ()
+
+
+def _missing_names(last: tuple[int, ...], value: tuple[int, ...], text: str) -> list[str]:
+    """The missing numbers as the text writes them; empty if they cannot be named, or are too many to look for."""
+    if last and (len(last) != len(value) or last[:-1] != value[:-1]):
+        value, last = value[:1], last[:1]
+    first = last[-1] + 1 if last else 1
+    if not value or value[-1] - first > _NAMED_MAX:
+        return []
+    return numbers.names(first, value[-1], text)
+
+
+def _regions(nodes: list[Node]) -> list[int | None]:
+    """For each unit the position of the title of the document in the file that holds it."""
+    regions: list[int | None] = []
+    for position, node in enumerate(nodes):
+        is_title = node.heading.level is not None and node.heading.level.region
+        regions.append(position if is_title else None if node.parent is None else regions[node.parent])
+    return regions
+
+
+def _levels_that_count_through(nodes: list[Node], profile: Profile, regions: list[int | None]) -> set[str]:
     """The levels whose numbers continue from one parent to the next instead of beginning again."""
     votes: dict[str, int] = {level.name: 0 for level in profile.levels}
-    last: dict[str, tuple[int | None, int]] = {}
-    for node in nodes:
+    last: dict[tuple[str, int | None], tuple[int | None, int]] = {}
+    for node, region in zip(nodes, regions, strict=True):
         number, name = node.heading.number, node.heading.name
         if number is None or number.value is None or not name or number.series:
             continue
-        parent, before = last.get(name, (node.parent, 0))
+        parent, before = last.get((name, region), (node.parent, 0))
         if parent != node.parent:
             votes[name] += 1 if number.value[0] > max(before - 1, 1) else -1
-        last[name] = (node.parent, number.value[0])
+        last[name, region] = (node.parent, number.value[0])
     return {level.name for level in profile.levels if votes[level.name] > 0 or level.numbering == "document"}
 
 
@@ -147,6 +216,8 @@ def _step(count: _Count, node: Node, lines: Lines) -> None:
     last = _last_value(before)
     if value == _value(before):
         count.repeated.append((node, _text(node), -1))
+    elif len(value) > 1 and value == last[: len(value)]:
+        return  # `1er bis A` may be inserted before `1er bis`
     elif value < last:
         # A numbering that begins again under another parent (such as the articles of an annex) does not go back.
         if value[0] > 1 or before.parent == node.parent:

@@ -24,9 +24,18 @@ ORDINALS: dict[str, int] = {
 }  # fmt: skip
 """Numbers written as words, in lower case."""
 
-_ALSO = {"bis": 1, "ter": 2, "quater": 3, "quinquies": 4, "sexies": 5, "septies": 6}
-_BIS = r"(?:[ -]?(?:" + "|".join(_ALSO) + r")(?![ \u00a0][0-9]))?"
-"""The suffix must not be before a number, because there `bis` is the German word for "to" (§§ 5 bis 7)."""
+_ALSO = {"bis": 1, "ter": 2, "quater": 3, "quáter": 3, "quinquies": 4, "sexies": 5, "septies": 6, "octies": 7}
+_AT_END = r"(?=[ \t\u00a0]*(?:$|[.:)\]–—]|(?<=[ \t\u00a0])-))"
+_BIS = (
+    r"(?:[ -]?(?:" + "|".join(_ALSO) + r")(?![ \u00a0][0-9])"
+    r"(?:(?:-[0-9]{1,2})?[ \u00a0](?-i:[A-Z]{1,3})" + _AT_END + ")?)?"
+)
+"""The suffix must not be before a number, because there `bis` is the German word for "to" (§§ 5 bis 7). Capitals may
+follow it: `1er bis AA`, `2 quinquies-0 A`.
+"""
+
+_CONTINUED = r"(?:[ ]?\((?:suite|fin)\))?"
+"""A second part under the number of the first: `Annexe XXIV(suite)`."""
 
 RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 """Raised digits: § 5¹ was inserted after § 5."""
@@ -37,8 +46,11 @@ INSERTED = rf"(?:[ \u00a0](?-i:[a-zđ]|[A-Z](?=[ \u00a0]?§))|/(?-i:[A-Z])|\.[{R
 SPACED_LETTER = r"(?:[ \u00a0](?-i:[a-zđ]))"
 """The letter of an inserted number after a blank: § 2 a."""
 
-_LETTER_AT_END = r"(?:[ \u00a0](?-i:[a-np-zđ]))(?=[ \t\u00a0]*(?:$|[.:)\]–—]|(?<=[ \t\u00a0])-))"
-"""After a word, the letter ends the heading or is before a sign (`Articles 5 a 7` are three); `Art. 5 o` is an ordinal.
+_LETTER_AT_END = (
+    r"(?:[ \u00a0](?-i:[a-np-zđA-NP-Z])" + _AT_END + r"|[ \u00a0](?-i:[b-df-np-xz])(?=[ \u00a0](?-i:[A-ZÆØÅÄÖ])))"
+)
+"""After a word, the letter ends the heading, or is before a sign or a title in capitals (`Kapittel 4 b Alderspensjon`;
+`Articles 5 a 7` are three); `Art. 5 o` is an ordinal.
 """
 
 _LOWERED = str.maketrans(RAISED, "0123456789")
@@ -55,9 +67,10 @@ STYLES: dict[str, str] = {
     + r"]{1,3})?(?:-(?-i:[A-Z])|(?:er|ère|st|nd|rd|th|º|ª|°)|(?-i:[a-zđA-ZĐ])|"
     + _LETTER_AT_END
     + ")?"
-    + _BIS,
+    + _BIS
+    + _CONTINUED,
     # IV, IER, VIIIa, XI bis
-    "roman": r"(?-i:[IVXLCDM]{1,8})(?:er|ère|º|ª|°|(?-i:[a-z]))?" + _BIS,
+    "roman": r"(?-i:[IVXLCDM]{1,8})(?:er|ère|º|ª|°|(?-i:[a-z]))?" + _BIS + _CONTINUED,
     "ordinal": "(?:" + "|".join(sorted(ORDINALS, key=len, reverse=True)) + ")",
     "letter": r"(?-i:[A-ZĐ])",
     "small_letter": r"(?-i:[a-zđ])",
@@ -86,6 +99,7 @@ _LETTERS = frozenset("LCDM")
 """Alone, these are letters and not Roman numerals: no law has a fiftieth book, but many have a Part C."""
 _PIECES = re.compile(r"[0-9]+|[^\W\d_]+")
 _LAST_DIGITS = re.compile(r"[0-9]+$")
+_CONTINUATIONS = ("(suite)", "(fin)")
 _TAIL_MARKS = frozenset({"er", "ère", "st", "nd", "rd", "th", "º", "ª"})
 
 
@@ -118,6 +132,8 @@ def parse(text: str) -> Number:
     """Read a number. The part that names its source is the series (`1.12.TT.2` in 1.12.TT.2.1)."""
     if text and all(sign in CJK_DIGITS or sign in "-0123456789" for sign in text) and not text.isascii():
         text = "-".join(str(cjk_value(part)) for part in text.split("-") if part)
+    if text.endswith(_CONTINUATIONS):
+        return Number(text=text, series=text, value=None)
     word = ORDINALS.get(text.lower())
     if word is not None:
         return Number(text=text, series="", value=(word,))
@@ -198,6 +214,13 @@ def named_gap(last: tuple[int, ...], value: tuple[int, ...], text: str) -> str:
     return f"{names[0]} {'and' if few and len(names) == 2 else 'to'} {names[-1]} are"
 
 
+def names(first: int, end: int, text: str) -> list[str]:
+    """The numbers of [first, end) written like the given one, and in digits."""
+    style = _style(text)
+    written = [style(number) for number in range(first, end)] if style else []
+    return list(dict.fromkeys([*written, *map(str, range(first, end))]))
+
+
 def _style(text: str) -> Callable[[int], str] | None:
     """Writes a number like a given one, or None if the given one is written in words or with a suffix."""
     roman = _ROMAN_NUMBER.fullmatch(text)
@@ -214,4 +237,4 @@ def _suffix(rest: str) -> tuple[int, ...]:
         return ()
     if rest in _ALSO:
         return (_ALSO[rest],)
-    return (ALPHABET.find(rest[0]) + 1,)
+    return tuple(ALPHABET.find(letter) + 1 for letter in (rest if len(rest) == 2 else rest[0]))

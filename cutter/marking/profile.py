@@ -78,6 +78,10 @@ class Level:
     title_next_line: bool = False
     only_before: str | None = None
     within: str | None = None
+    region: bool = False
+    """Its headings are titles of another document in the file, such as a treaty or transitory articles, which has a
+    numbering of its own.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +153,7 @@ PROFILE_KEYS = (
 )  # fmt: skip
 LEVEL_KEYS = (
     "name", "segment", "kind", "section_type", "words", "phrases", "marker", "alone", "numbers", "number", "forms",
-    "numbering", "title", "only_before", "within",
+    "numbering", "title", "only_before", "within", "region",
 )  # fmt: skip
 
 
@@ -221,6 +225,7 @@ def _level(fields: _Fields, forms: tuple[Form, ...]) -> Level:
         title_next_line=fields.choice("title", ("same_line", "next_line"), default="same_line") == "next_line",
         only_before=fields.name("only_before") if fields.has("only_before") else None,
         within=fields.name("within") if fields.has("within") else None,
+        region=fields.flag("region"),
     )
 
 

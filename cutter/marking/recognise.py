@@ -11,7 +11,14 @@ from functools import lru_cache
 
 from cutter.limits import HEADING_CHARACTERS_READ
 from cutter.marking import numbers
-from cutter.marking.heading_lines import LISTED, PLAIN_CHARACTERS, follows_number, sign_follows, title_may_follow
+from cutter.marking.heading_lines import (
+    LISTED,
+    PLAIN_CHARACTERS,
+    RUNNING_NUMBER,
+    follows_number,
+    sign_follows,
+    title_may_follow,
+)
 from cutter.marking.lines import ATX, Lines, beginning
 from cutter.marking.numbers import Number
 from cutter.marking.profile import Form, Level, Profile
@@ -221,7 +228,7 @@ def _atx_heading(index: int, content: bytes, depth: int, reading: _Reading) -> H
 def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
     text = with_plain_blanks(beginning(line, PLAIN_CHARACTERS)).rstrip()
     bold, bullet = _BOLD.match(text), _BULLET.match(text)
-    lead = bold or bullet
+    lead = bold or bullet or RUNNING_NUMBER.match(text)
     begin = lead.end() if lead else len(text) - len(text.lstrip(" "))
     if reading.starts is None or not reading.starts.match(text, begin):
         return None
@@ -229,7 +236,8 @@ def _line_heading(index: int, line: bytes, reading: _Reading) -> Heading | None:
     raw = text[begin:] if bullet else beginning(line, HEADING_CHARACTERS_READ).strip()
     heading = _heading(index, form, PLAIN_DEPTH, raw, reading)
     # A list item may be a point of a clause (`- a) …`) but never an article: lists of references begin like that.
-    return heading if _read_level(heading, heading.title, reading, form, only_marked=bullet is not None) else None
+    read = RUNNING_NUMBER.sub("", heading.title, count=1)
+    return heading if _read_level(heading, read, reading, form, only_marked=bullet is not None) else None
 
 
 def _heading(index: int, form: Form, depth: int, raw: str, reading: _Reading) -> Heading:

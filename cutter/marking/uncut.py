@@ -60,6 +60,12 @@ _BOLD_LINE = re.compile(rb"[ \t]*(?:\*\*|__)[^*_]{1,160}(?:\*\*|__)[ \t\r]*$")
 _ENDS = (b".", b":", b";", b"!", b"?", b'"', b"*", b"_", "”".encode(), "»".encode(), "“".encode())
 """What the last line of a paragraph ends with, if it is a sentence or a note."""
 
+_RUN_IN = re.compile(rb"[*_ \t]*[A-Z][^#]*\xc2\xa7 ?1(?![0-9])")
+"""The line of an article that begins with its word and holds its first paragraph: `**Art. 1.** § 1. …`"""
+
+_RUN_IN_LINES = 40
+"""How far above its second paragraph the line of an article is looked for."""
+
 _TABLE = re.compile(rb"[ \t]*(?:\||\*[ \t]{3}|\+[-=])|[ \t]{8}")
 _QUOTE = re.compile(rb"[ \t]*(?:[\"']|\xe2\x80[\x98\x9a\x9c\x9e]|\xc2\xab)")
 
@@ -127,6 +133,8 @@ def _runs(
         numbers_cut = {line.value for line in cut.get(key, ())}
         alone = not numbered and key[0] == "article" and any(line.strong for line in open_lines)
         pair = len(run) == _RUN - 1 and run[0].value == 1 and all(line.strong for line in run)
+        if run and _follows_a_run_in_first(run[0], pieces.lines):
+            continue
         if (alone or pair or len(run) >= _RUN) and not {line.value for line in run} <= numbers_cut:
             uncut.extend(run)
         else:
@@ -140,6 +148,14 @@ def _runs(
     for line in sorted(absorbed, key=lambda line: line.index):
         yield _finding("heading_absorbed", [line], pieces, "continues the numbering of the headings around it, but is "
                        "part of the text of the unit before it; write it as a heading like them")  # fmt: skip
+
+
+def _follows_a_run_in_first(line: HeadingLine, lines: Lines) -> bool:
+    """True for `§2.` below `Art. 1. … § 1. …`: the paragraphs of an article, whose first is in the article's line."""
+    if line.value != 2 or not line.text.startswith("§"):
+        return False
+    above = lines.lines[max(line.index - _RUN_IN_LINES, 0) : line.index]
+    return any(_RUN_IN.match(text) for text in above)
 
 
 def _numbered_titles(indexes: Iterable[int], pieces: Pieces) -> Iterator[Finding]:
@@ -261,10 +277,20 @@ def mixed_forms(nodes: Sequence[Node], pieces: Pieces) -> Iterator[Finding]:
 
 
 def text_outside(pieces: Pieces) -> Iterator[Finding]:
-    """Amber finding: more text is outside the units than in them, without what is left out for what it is."""
+    """Amber finding: more text is outside the units than in them, without what is left out for what it is. A table of
+    contents that is larger than all units is red.
+    """
     outside = [piece for piece in pieces.exclusions if piece.reason in _NO_UNIT]
     size = sum(piece.end - piece.start for piece in outside)
-    if size > sum(unit.end - unit.start for unit in pieces.candidates):
+    cut = sum(unit.end - unit.start for unit in pieces.candidates)
+    for piece in pieces.exclusions:
+        if piece.reason == "table_of_contents" and piece.end - piece.start > cut:
+            yield finding(
+                code="contents_too_large", line=piece.line, severity="red",
+                text=f"the table of contents has {piece.end - piece.start} bytes, more than all units; the law may be "
+                "in it. Write `#` before the first heading after the table",
+            )  # fmt: skip
+    if size > cut:
         yield finding(
             code=TEXT_OUTSIDE, line=outside[0].line, severity="amber",
             text=f"{size} bytes of text begin here and become no unit, more than all units have. Write a heading, such "

@@ -127,6 +127,24 @@ CONTENTS = (
 )  # fmt: skip
 """Titles of a table of contents."""
 
+REGION_TITLES = (
+    "Transitorio", "Transitorios", "Transitoria", "Transitorias", "Artículos transitorios", "Artículo transitorio",
+    "Articulos transitorios", "Disposiciones transitorias", "Disposición transitoria", "Normas transitorias",
+    "Artículos transitorios de decretos de reforma", "Disposiciones complementarias", "Disposiciones adicionales",
+    "Disposiciones complementarias finales", "Disposiciones complementarias transitorias", "Fe de erratas",
+    "Disposiciones complementarias modificatorias", "Disposiciones complementarias derogatorias",
+    "Disposición complementaria final", "Disposición complementaria derogatoria", "Dispositions transitoires",
+    "Transitional provisions", "Übergangsbestimmungen", "Övergångsbestämmelser", "Penjelasan", "Schlussprotokoll",
+    "Ákvæði til bráðabirgða",
+)  # fmt: skip
+"""Titles that are alone in their line above another document in the file of a law."""
+
+DOCUMENT_WORDS = (
+    "LEY", "CÓDIGO", "REGLAMENTO", "ESTATUTO", "CONVENIO", "CONVENCIÓN", "TRATADO", "PROTOCOLO", "ACUERDO", "DECRETO",
+    "CONVENTION", "ACCORD", "TRAITÉ", "ABKOMMEN", "VERTRAG", "TREATY", "AGREEMENT", "PROTOCOL", "PENJELASAN ATAS",
+)  # fmt: skip
+"""Words in capitals with which the title of another document begins."""
+
 _ROMANISED = str.maketrans(
     dict(zip("αβγδεζηθικλμνξοπρστυφχψως", ("a", "v", "g", "d", "e", "z", "i", "th", "i", "k", "l", "m", "n", "x", "o",
              "p", "r", "s", "t", "y", "f", "ch", "ps", "o", "s"), strict=True))
@@ -145,6 +163,11 @@ SIGN_SEGMENT = "PAR"
 
 _SEGMENT_CHARACTERS = 24
 
+
+ANNEX_WORDS = tuple(
+    word for row in _TABLE if row.role == "annex" and not row.after for word in row.words.split(", ")
+)  # fmt: skip
+"""Words of annexes that come before their number."""
 
 _ROLE_OF = {
     word.casefold(): ROLES[row.role] for row in _TABLE if row.role for word in row.words.split(", ")

@@ -41,7 +41,7 @@ ROLES = {
     Host.VERIFY: (Role.VERIFY,),
     Host.OPERATOR: (Role.OPERATOR,),
 }
-"""The database roles whose passwords a host needs. The keys of the workers are in `cutter.stack.key_homes`."""
+"""The database roles whose passwords a host needs. The keys of the workers are in `cutter.stack.workers`."""
 
 
 class Verdict(StrEnum):

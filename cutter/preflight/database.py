@@ -1,4 +1,4 @@
-"""IO: checks the law database as each role of the host: its address, version, TLS, schema and clock."""
+"""IO: checks the law database as each role of the host: its address, version, TLS, schema, clock and archive."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits, versions
+from cutter.backup import archiver
 from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.policy.rules import EffectPolicy
@@ -30,7 +31,7 @@ from cutter.storage.pools import (
     check_direct,
     session,
 )
-from cutter.storage.records import Connection, Rows, answer, values
+from cutter.storage.records import Connection, Rows, answer, parsed, values
 from cutter.storage.sql_files import shipped
 
 SCHEMA_VERSION: Rows[int | None] = values("schema_version")
@@ -185,3 +186,23 @@ def remedy_of(problem: BaseException, otherwise: str = f"start the server, or co
     if "authentication" in text:
         return "copy the password files again from the host where the roles were made"
     return otherwise
+
+
+ARCHIVER = parsed("archiver", archiver.Archive.of)
+
+
+def restore_points(settings: Settings) -> Check:
+    """The archive that a gate's restore point needs. A problem that can end by itself keeps no worker from serving."""
+    if not settings.backup_restore_point:
+        return ok(checks.RESTORE_POINTS, "none is asked for")
+    try:
+        with session(settings, Role.BACKUP) as connection:
+            archive = ARCHIVER.one(connection, {"late_seconds": float(limits.ARCHIVER_LATE_SECONDS)})
+    except CutterError:
+        return unseen(checks.RESTORE_POINTS, "the database does not answer")
+    problem = archive.problem
+    if problem is None:
+        until = f"{archive.archived_wal} at {archive.archived_utc}"
+        return ok(checks.RESTORE_POINTS, f"the log is archived, up to {until}")
+    judge = bad if problem.lasting else warned
+    return judge(checks.RESTORE_POINTS, problem.found, problem.remedy)

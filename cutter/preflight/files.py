@@ -1,25 +1,29 @@
-"""IO: checks the files of a host: its keys, the approvers' epoch, folders, and gpg."""
+"""IO: checks the files of a host: its keys, the approvers' epoch, folders, gpg, and the two stores of objects."""
 
 from __future__ import annotations
 
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from cutter import limits
 from cutter.approvals import approver_store
-from cutter.backup import keyring
+from cutter.backup import encryption
+from cutter.backup.encryption import open_store
 from cutter.catalogue import WorkerRole
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError
 from cutter.gpg import HANGS, Gpg
+from cutter.kb.store import Store
 from cutter.preflight import checks
-from cutter.preflight.checks import Check, Host, bad, ok, unseen
-from cutter.preflight.database import open_to_others
+from cutter.preflight.checks import Check, Description, Host, bad, ok, unseen, warned
+from cutter.preflight.database import is_elsewhere, open_to_others
 from cutter.settings import Settings
-from cutter.stack import key_homes, supervisor
+from cutter.stack import supervisor, workers
 from cutter.stack.processes import agents, version_text
 from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
@@ -50,11 +54,11 @@ def keys(settings: Settings, hosts: frozenset[Host]) -> Iterator[Check]:
     """The key of each worker. A worker that is alone refuses to start with another worker's key. `cutter up` starts
     several workers from one folder, and hands each of them its own key.
     """
-    workers = [role for role, host in checks.OF_WORKER.items() if host in hosts]
-    for worker in workers:
-        others = key_homes.foreign(settings.keys, worker) if len(workers) == 1 else []
+    ours = [role for role, host in checks.OF_WORKER.items() if host in hosts]
+    for worker in ours:
+        others = workers.foreign(settings.keys, worker) if len(ours) == 1 else []
         if others:
-            step = _import(key_homes.HOMES[worker])
+            step = _import(workers.HOMES[worker])
             remedy = f"set CUTTER_KEYS_DIR to a folder of the {worker} worker alone, then `{step}`"
             text = f"{settings.keys} holds {', '.join(others)}, the key of another worker"
             yield bad(checks.KEY, text, remedy, then=step)
@@ -68,7 +72,7 @@ def _import(name: str) -> str:
 
 def key(settings: Settings, worker: WorkerRole) -> Check:
     """The worker has exactly one private key of its own, and other accounts cannot read it."""
-    name = key_homes.HOMES[worker]
+    name = workers.HOMES[worker]
     home = settings.key_home(name)
     if not home.is_dir():
         step = _import(name)
@@ -81,7 +85,7 @@ def key(settings: Settings, worker: WorkerRole) -> Check:
     try:
         secret = gpg.primary_fingerprints(secret=True)
         if worker is WorkerRole.CUTTER and secret:
-            return _backup_keys(settings.keys / key_homes.PIN, gpg, secret)
+            return _backup_keys(settings.keys / workers.PIN, gpg, secret)
     except CutterError as problem:
         return bad(checks.KEY, str(problem).removesuffix(HANGS), _end_agent(home) or INSTALL_GPG)
     if not secret and any(private_files(home)):
@@ -110,12 +114,12 @@ def _backup_keys(pin: Path, gpg: Gpg, secret: tuple[str, ...]) -> Check:
         remedy = f"write the fingerprint of the backup key into {pin}"
         text = f"{pin} has {pinned or 'nothing'}, and {gpg.home} holds {', '.join(secret)}"
         return bad(checks.KEY, text, remedy)
-    foreign = sorted(set(secret) - keyring.backup_keys(gpg))
+    foreign = sorted(set(secret) - encryption.backup_keys(gpg))
     if foreign:
         remedy = f"remove it: `gpg --homedir {gpg.home} --delete-secret-keys {foreign[0]}`"
         return bad(checks.KEY, f"{gpg.home} holds the private key {foreign[0]}, which is no backup key", remedy)
     kept = f", and {counted(len(secret) - 1, 'other key')} for other backups" if len(secret) > 1 else ""
-    return ok(checks.KEY, f"{key_homes.HOMES[WorkerRole.CUTTER]} {pinned}{kept}")
+    return ok(checks.KEY, f"{workers.HOMES[WorkerRole.CUTTER]} {pinned}{kept}")
 
 
 def private_files(home: Path) -> Iterator[Path]:
@@ -154,3 +158,48 @@ def gpg() -> Check:
     if version is None or (int(version[1]), int(version[2])) < GPG_MIN:
         return bad(checks.GPG, line, INSTALL_GPG)
     return ok(checks.GPG, line)
+
+
+NAME = ".preflight"
+"""The beginning of the object's name. No rule for ids accepts a leading dot, so no list shows the object."""
+
+BODY = b"cutter wrote this to check that it can write here\n"
+ADD_S3 = "install its library: `pip install s3fs`"
+
+
+def stored(settings: Settings, description: Description, who: str) -> Check:
+    """Write and read back one object in the knowledge base, or in the store of backups and bundles.
+
+    `who` makes its name different on one host. It is a warning if the database is on another host and the store is a
+    folder of this host.
+    """
+    kb = description is checks.KNOWLEDGE_BASE
+    setting, url = ("CUTTER_KB_URL", settings.kb) if kb else ("CUTTER_ARTIFACTS_URL", settings.artifacts)
+    remedy = f"make it writable for this account, or correct {setting}"
+    try:
+        store = Store(url) if kb else open_store(url)
+        written_and_read(store, f"{NAME}-{socket.gethostname()}-{who}")
+    except CutterError as problem:
+        missing = isinstance(problem.__cause__, ImportError)
+        return bad(description, str(problem), ADD_S3 if missing else remedy)
+    except OSError as problem:
+        return bad(description, f"{url}: {problem.strerror or problem}", remedy)
+    if url.startswith("file:") and is_elsewhere(settings):
+        text = f"{url} was written, but other hosts see it only if the file system is shared"
+        return warned(description, text, f"name a store of all hosts in {setting}, such as s3://BUCKET/FOLDER")
+    return ok(description, f"{url} was written and read back")
+
+
+def written_and_read(store: Store, name: str) -> None:
+    """Write one object, read it back and remove it.
+
+    Some stores forbid to remove objects. There the object stays, and later checks only read it. Raises OSError and
+    errors of cutter.
+    """
+    objects = store.objects
+    with suppress(FileExistsError):
+        objects.create(name, BODY)
+    if objects.read(name, len(BODY)) != BODY:
+        raise OSError(f"{name} holds other bytes than were written")
+    with suppress(OSError):
+        objects.remove(name)

@@ -16,12 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cutter import limits
-from cutter.batch import batch_step, dag
-from cutter.batch.facts import BatchFacts
+from cutter.batch import batch_step, plan
 from cutter.batch.state import ENDS
-from cutter.batch.view import BatchView
+from cutter.batch.view import BatchFacts, BatchView
 from cutter.lifecycle.events import lines
-from cutter.lifecycle.workstream import batch_events
+from cutter.lifecycle.history import batch_events
 from cutter.projections import batch_report
 from cutter.projections.batch_view import ShownBatch, batch_view, planned_items
 from cutter.projections.run_folder import QUEUE, folder_of, locked, replace, writable
@@ -70,8 +69,8 @@ def contents(facts: BatchFacts, texts: Sequence[Sequence[str]]) -> Contents:
     items = planned_items(facts)
     files = {
         STATE: _json(state_json(view)),
-        DAG: dag.dag_mermaid(items).encode(),
-        PLAN: _json(dag.execution_plan(items, weights=facts.view.batch.weights)),
+        DAG: plan.dag_mermaid(items).encode(),
+        PLAN: _json(plan.execution_plan(items, weights=facts.view.batch.weights)),
     }
     if facts.with_history:
         files |= {TRANSITIONS: lines(batch_events(facts)), PAGE: batch_report.render(view)}

@@ -14,10 +14,9 @@ from datetime import datetime
 from itertools import groupby
 
 from cutter.batch import batch_step, ways
-from cutter.batch.facts import BatchApproval, BatchFacts, BatchRequest, RefusedDocument
 from cutter.batch.item import Item
 from cutter.batch.state import workstream_state
-from cutter.batch.view import BatchView, ItemRecord
+from cutter.batch.view import BatchApproval, BatchFacts, BatchRequest, BatchView, ItemRecord, RefusedDocument
 from cutter.catalogue import GATES, PLANNED, State
 from cutter.domain.next_step import AWAITING, Needs
 from cutter.domain.run_record import AttemptRecord, RunCore

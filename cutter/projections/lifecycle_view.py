@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cutter.batch.facts import BatchFacts
+from cutter.batch.view import BatchFacts
 from cutter.catalogue import GATES
 from cutter.domain.run_record import RunSidecar
 from cutter.lifecycle.declarations import BY_NAME, WORKSTREAM
 from cutter.lifecycle.events import Event
-from cutter.lifecycle.history import run_events, run_facts
+from cutter.lifecycle.history import batch_events, run_events, run_facts
 from cutter.lifecycle.views import request_status, run_status, step_status, task_state
-from cutter.lifecycle.workstream import batch_events
 from cutter.types import Json
 
 RUN_VIEWS = {"request": request_status, "run": run_status, "task": task_state}

@@ -14,7 +14,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.markdown import cell, code, escape, prose
 from cutter.domain.run_record import AttemptRecord, Receipt, RequestRecord, RunRecord, RunSidecar, VerdictRecord
 from cutter.domain.run_state import RunState
-from cutter.gates.seed_names import PROBE, PROBED, parted
+from cutter.gates.report import PROBE, PROBED, parted
 from cutter.lifecycle.events import lines
 from cutter.lifecycle.history import run_events
 

@@ -18,8 +18,7 @@ from psycopg.rows import scalar_row
 from cutter import limits
 from cutter.lifecycle.declarations import BATCH, DOCUMENT_RUN, TASK, WORKER
 from cutter.lifecycle.events import Event, instant, timed
-from cutter.lifecycle.history import of_audit, run_events
-from cutter.lifecycle.workstream import batch_events
+from cutter.lifecycle.history import batch_events, of_audit, run_events
 from cutter.storage import batch_views
 from cutter.storage.records import Rows, query, records, values
 from cutter.storage.runs import sidecar_of

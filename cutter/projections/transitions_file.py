@@ -15,8 +15,8 @@ from typing import IO
 from cutter import limits
 from cutter.domain.visible import json_text, visible_line
 from cutter.errors import InvalidInput
+from cutter.lifecycle.declarations import Lifecycle
 from cutter.lifecycle.invariants import Known
-from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Finding, Validation
 from cutter.types import Json
 

@@ -1,9 +1,12 @@
-"""IO: the addresses of the stack's parts: from the settings, or from the files of the running local stack."""
+"""IO: the addresses of the stack's parts, from the settings or its files, and loopback ports."""
 
 from __future__ import annotations
 
+import secrets
+import socket
 from pathlib import Path
 
+from cutter import limits
 from cutter.errors import Unavailable
 from cutter.settings import Settings
 
@@ -34,16 +37,87 @@ def looked_in(settings: Settings, what: str) -> str:
     return f" (looked in {settings.state}{there}{up}; CUTTER_STATE_DIR names another folder)"
 
 
-def note_address(state_dir: Path, name: str, address: str) -> None:
-    (state_dir / name).write_text(address + "\n", encoding="ascii")
-
-
-def forget_address(state_dir: Path, name: str) -> None:
-    (state_dir / name).unlink(missing_ok=True)
-
-
 def _noted(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
         raise Unavailable("Temporal is not up: type", then="cutter up", what="temporal") from None
+
+
+LOOPBACK = "127.0.0.1"
+
+
+def is_free(port: int) -> bool:
+    """True if a server could listen at this port now. Servers use SO_REUSEADDR, so this check does too."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def free() -> int:
+    """A free port below the range from which the system itself gives ports to programs.
+
+    The system could give a port of this range to another program, or to an inner part of a server, before our server
+    listens there.
+    """
+    # Ports that cutter tries before it gives up.
+    for _ in range(200):
+        # Above the well-known servers, and below the ports that systems hand out (from 32,768).
+        port = 20_000 + secrets.randbelow(10_000)
+        if is_free(port):
+            return port
+    raise Unavailable("no free port was found on loopback: end other servers, then type", then="cutter up", what="port")
+
+
+def own_address(remembered: Path) -> str:
+    """A loopback address that is hard to guess, also written to `remembered`. 127.0.0.1 if the system has no other.
+
+    A web page could reach a loopback address by a name of its own, but only if it knows the address.
+    """
+    address = recall_address(remembered) or "127." + ".".join(str(1 + secrets.randbelow(254)) for _ in range(3))
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            address = LOOPBACK
+    remembered.parent.mkdir(parents=True, exist_ok=True)
+    remembered.write_text(f"{address}\n", encoding="ascii")
+    return address
+
+
+def listens(address: str) -> bool:
+    """True if a server accepts connections at host:port."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=limits.CONNECT_SECONDS).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def choose(remembered: Path) -> int:
+    """The port for a server, also written to `remembered`: the remembered one, or a free one if that is taken."""
+    before = recall(remembered)
+    port = before if before is not None and is_free(before) else free()
+    remembered.parent.mkdir(parents=True, exist_ok=True)
+    remembered.write_text(f"{port}\n", encoding="ascii")
+    return port
+
+
+def recall_address(remembered: Path) -> str:
+    """The remembered loopback address, or an empty text."""
+    try:
+        return remembered.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def recall(remembered: Path) -> int | None:
+    try:
+        return int(remembered.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

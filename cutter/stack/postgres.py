@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 
 import psutil
@@ -23,22 +22,11 @@ import psycopg
 
 from cutter import limits
 from cutter.errors import ProgrammingError, Unavailable
-from cutter.stack import ports, service_user
-from cutter.stack.postgres_programs import MAJOR, initdb, pg_bin, serve
-from cutter.stack.processes import Process, alive, end, held, last_line, until, working_in, works_in
-from cutter.stack.records import Service
-from cutter.storage import roles as roles
-
-__all__ = [
-    "Cluster",
-    "ClusterStatus",
-    "State",
-    "bootstrap",
-    "cluster_status",
-    "ensure_cluster",
-    "pg_bin",
-    "stop_cluster",
-]
+from cutter.stack import addresses, postgres_programs
+from cutter.stack.postgres_programs import MAJOR, initdb, serve
+from cutter.stack.processes import Process, ServiceUser, alive, end, held, last_line, until, working_in, works_in
+from cutter.stack.supervisor import Service
+from cutter.storage import roles
 
 NAME = "postgres"
 SUPERUSER = "postgres"
@@ -86,11 +74,11 @@ class Cluster:
 
     def url(self, database: str = DATABASE) -> str:
         """The address of a database, without user and password."""
-        return f"postgresql://{ports.LOOPBACK}:{self.port}/{database}"
+        return f"postgresql://{addresses.LOOPBACK}:{self.port}/{database}"
 
     def superuser_dsn(self, database: str = "postgres") -> str:
         """The connection string with the superuser's password. It is a secret."""
-        return f"postgresql://{self.superuser}:{self.password}@{ports.LOOPBACK}:{self.port}/{database}"
+        return f"postgresql://{self.superuser}:{self.password}@{addresses.LOOPBACK}:{self.port}/{database}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +99,7 @@ def ensure_cluster(state_dir: Path, *, settings: Mapping[str, str] | None = None
     """
     state_dir = state_dir.absolute()
     with _lock(state_dir):
-        user = service_user.service_user()
+        user = postgres_programs.service_user()
         made = _make(state_dir, user)
         before = cluster_status(state_dir)
         if before.process is not None:
@@ -168,7 +156,7 @@ def cluster_status(state_dir: Path) -> ClusterStatus:
     data = _data(state_dir)
     if not (data / "PG_VERSION").exists():
         return ClusterStatus(state=State.ABSENT)
-    port = ports.recall(state_dir / "postgres" / "port")
+    port = addresses.recall(state_dir / "postgres" / "port")
     noted = _noted(data)
     if not noted:
         return ClusterStatus(state=State.STOPPED, port=port)
@@ -192,7 +180,7 @@ def bootstrap(cluster: Cluster, secrets_dir: Path) -> None:
     roles.bootstrap(cluster.superuser_dsn(), secrets_dir, dedicated=True)
 
 
-def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
+def _make(state_dir: Path, user: ServiceUser | None) -> bool:
     """Make the cluster in another folder, then rename the folder.
 
     So an interrupted first start leaves no half cluster.
@@ -208,7 +196,7 @@ def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
             )
         return False
     home = data.parent
-    service_user.own(home, user)
+    postgres_programs.own(home, user)
     password = roles.password_file(state_dir / "secrets", SUPERUSER)
     fresh = home / "data.new"
     shutil.rmtree(fresh, ignore_errors=True)
@@ -216,7 +204,7 @@ def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
     given.touch(mode=0o600)
     try:
         given.write_text(password + "\n", encoding="ascii")
-        service_user.give(given, user)
+        postgres_programs.give(given, user)
         initdb(fresh, superuser=SUPERUSER, password=given, user=user, log=_log(state_dir))
     finally:
         given.unlink()
@@ -226,21 +214,21 @@ def _make(state_dir: Path, user: service_user.ServiceUser | None) -> bool:
     return True
 
 
-def _started(state_dir: Path, settings: Mapping[str, str], user: service_user.ServiceUser | None) -> Process:
+def _started(state_dir: Path, settings: Mapping[str, str], user: ServiceUser | None) -> Process:
     """Start the server and wait for it. If another program has just taken the port, choose another port."""
     if user is not None:
-        service_user.let_through(_data(state_dir).parent)
+        postgres_programs.let_through(_data(state_dir).parent)
     # Starts on ports that were free a moment ago. If other programs take all of these ports, that is an error.
     for tries_left in reversed(range(3)):
         _clear_away(_data(state_dir))
-        port = ports.choose(state_dir / "postgres" / "port")
-        fixed = {"port": str(port), "listen_addresses": ports.LOOPBACK, "unix_socket_directories": ""}
+        port = addresses.choose(state_dir / "postgres" / "port")
+        fixed = {"port": str(port), "listen_addresses": addresses.LOOPBACK, "unix_socket_directories": ""}
         process = serve(_data(state_dir), {**settings, **fixed}, user=user, log=_log(state_dir))
         try:
             _await_ready(state_dir, process)
         except Unavailable:
             # A living server still recovers. It has its port, and would have to begin its recovery again.
-            if alive(process) or ports.is_free(port) or tries_left == 0:
+            if alive(process) or addresses.is_free(port) or tries_left == 0:
                 raise
         else:
             return process
@@ -253,20 +241,15 @@ def _clear_away(data: Path) -> None:
     PostgreSQL checks the pid file too. But it takes any process with that number, even a zombie, for its own server and
     refuses to start.
     """
+    # The time in which the backends of a killed PostgreSQL notice its death by themselves. After it they are ended.
+    until(lambda: not working_in(data, "postgres"), seconds=1)
     for left in working_in(data, "postgres"):
-        # The time in which the backends of a killed PostgreSQL notice its death by themselves. After it they are ended.
-        if until(partial(_gone, left), seconds=1):
-            continue
         for request in (signal.SIGQUIT, signal.SIGKILL):
             if end(left, ask=request, seconds=limits.KILL_SECONDS):
                 break
     if working_in(data, "postgres"):
         raise Unavailable(f"processes of a dead PostgreSQL still work in {data}: end them", what="database")
     (data / "postmaster.pid").unlink(missing_ok=True)
-
-
-def _gone(process: Process) -> bool:
-    return not alive(process)
 
 
 def _await_ready(state_dir: Path, process: Process) -> None:

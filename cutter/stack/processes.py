@@ -19,7 +19,6 @@ import psutil
 
 from cutter import limits
 from cutter.errors import Unavailable
-from cutter.stack.service_user import ServiceUser
 
 AGENTS = ("gpg-agent", "scdaemon", "keyboxd")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -33,6 +32,14 @@ class Process:
 
     pid: int
     birth: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceUser:
+    """The system user that runs a server process."""
+
+    uid: int
+    gid: int
 
 
 def identify(pid: int) -> Process | None:

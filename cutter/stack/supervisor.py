@@ -1,21 +1,84 @@
-"""IO: keeps the recorded processes running. It leaves living ones alone, starts dead ones again, and reports that."""
+"""IO: keeps the processes running that `cutter up` started, and records them in `<state_dir>/stack.json`.
+
+It leaves living ones alone, starts dead ones again, and reports that. `cutter down` stops only recorded ones.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from pydantic import TypeAdapter
+
 from cutter import limits
 from cutter.errors import Unavailable
-from cutter.stack import records
-from cutter.stack.processes import end, held, send, until
-from cutter.stack.records import Service
+from cutter.stack.processes import Process, alive, end, held, send, until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """One started process. `given` describes its inputs. If they change, the process must start again.
+
+    `note` says what the present call did with it ("started", "had died, started again"). The record has none.
+    """
+
+    name: str
+    process: Process
+    address: str = ""
+    version: str = ""
+    how: str = ""
+    given: str = ""
+    note: str = ""
+
+    @property
+    def alive(self) -> bool:
+        return alive(self.process)
+
+
+_RECORDED = TypeAdapter(dict[str, Service])
+
+
+def read(state_dir: Path) -> dict[str, Service]:
+    """The services by name, including dead ones. Empty if nothing was started."""
+    path = _path(state_dir)
+    try:
+        return _RECORDED.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValueError as problem:
+        raise Unavailable(
+            f"{path} is damaged: end the processes it names by hand, then delete it", what="state"
+        ) from problem
+
+
+def remember(state_dir: Path, service: Service) -> None:
+    _write(state_dir, {**read(state_dir), service.name: replace(service, note="")})
+
+
+def forget(state_dir: Path, name: str) -> None:
+    _write(state_dir, {other: service for other, service in read(state_dir).items() if other != name})
+
+
+def _path(state_dir: Path) -> Path:
+    return state_dir / "stack.json"
+
+
+def _write(state_dir: Path, services: Mapping[str, Service]) -> None:
+    """Write a new file and rename it. So a crash leaves the whole old record or the whole new one."""
+    path = _path(state_dir)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".new")
+    with draft.open("wb") as file:
+        file.write(_RECORDED.dump_json(dict(services), indent=1))
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
 
 
 def only_one(state_dir: Path) -> AbstractContextManager[None]:
@@ -41,7 +104,7 @@ def ensure(
     The service is recorded before it is ready, so that `down` also finds the process of an interrupted start. `ready`
     waits for the service and raises Unavailable. It is also called for a living service.
     """
-    known = records.read(state_dir).get(name)
+    known = read(state_dir).get(name)
     note = "started"
     if known is not None and known.alive and known.given == given:
         service, note = known, ""
@@ -52,7 +115,7 @@ def ensure(
         elif known is not None:
             note = f"had died (process {known.process.pid}): started again"
         service = replace(start(), given=given)
-        records.remember(state_dir, service)
+        remember(state_dir, service)
     if ready is not None:
         ready(service)
     return replace(service, note=note)
@@ -69,7 +132,7 @@ def stop_all(state_dir: Path, names: Sequence[str], *, seconds: float) -> list[s
     Each gets one SIGTERM, then a limited wait, then SIGKILL. A second SIGTERM would tell a worker not to finish its
     work.
     """
-    known = [service for name, service in records.read(state_dir).items() if name in names]
+    known = [service for name, service in read(state_dir).items() if name in names]
     running = [service for service in known if service.alive]
     for service in running:
         send(service.process, signal.SIGTERM)
@@ -78,7 +141,7 @@ def stop_all(state_dir: Path, names: Sequence[str], *, seconds: float) -> list[s
         if service.alive and not end(service.process, ask=signal.SIGKILL, seconds=limits.KILL_SECONDS):
             pid = service.process.pid
             raise Unavailable(f"{service.name} (process {pid}) does not end: end it by hand", what="stack")
-        records.forget(state_dir, service.name)
+        forget(state_dir, service.name)
     return [service.name for service in running]
 
 

@@ -8,16 +8,17 @@ import os
 import shutil
 import sys
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from cutter import limits
 from cutter.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
-from cutter.errors import Unavailable
+from cutter.errors import Refused, Unavailable
 from cutter.settings import DESK_SETTINGS, NOTIFICATION_SETTINGS, PREFIX, Settings
-from cutter.stack import key_homes, records, supervisor
+from cutter.stack import supervisor
 from cutter.stack.processes import last_line, spawn, until
-from cutter.stack.records import Service
+from cutter.stack.supervisor import Service
 from cutter.versions import build_id
 
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "USER", "LOGNAME")
@@ -67,7 +68,7 @@ COMMANDS_ONLY = (
 
 def given_settings(settings: Settings) -> dict[str, Any]:
     """The settings, by name, with which the running workers of this build were started. Empty if none runs."""
-    known = records.read(settings.state)
+    known = supervisor.read(settings.state)
     for worker in WorkerRole:
         service, file = known.get(service_name(worker)), _given_file(settings, worker)
         if service is not None and service.alive and file.is_file():
@@ -102,7 +103,7 @@ def stop_workers(state_dir: Path, *, drain: bool = False) -> list[str]:
     Each worker may finish its work for some seconds, or with `drain` for DRAIN_SECONDS. After this time the worker is
     killed, and the next worker tries its work again.
     """
-    names = [name for name in records.read(state_dir) if name.startswith(PREFIX_OF_NAMES)]
+    names = [name for name in supervisor.read(state_dir) if name.startswith(PREFIX_OF_NAMES)]
     seconds = DRAIN_SECONDS if drain else limits.WORKER_STOP_SECONDS
     return supervisor.stop_all(state_dir, names, seconds=seconds)
 
@@ -146,7 +147,7 @@ def log_file(settings: Settings, worker: WorkerRole) -> Path:
 def _start(settings: Settings, worker: WorkerRole, program: Path) -> Service:
     # A worker's folders have only its own passwords and its own key. They hold links, so that a running worker sees a
     # changed password.
-    key_homes.hand_over(settings.keys, handed_keys(settings, worker), worker)
+    hand_over(settings.keys, handed_keys(settings, worker), worker)
     folder = _secrets(settings, worker)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
@@ -188,3 +189,46 @@ def _folder(settings: Settings, worker: WorkerRole) -> Path:
 
 def _secrets(settings: Settings, worker: WorkerRole) -> Path:
     return _folder(settings, worker) / "secrets"
+
+
+HOMES = {WorkerRole.CUTTER: "backup", WorkerRole.EXEC: "executor", WorkerRole.VERIFY: "verifier"}
+"""The one home of each worker below the folder of keys. The verifier's home also has the executor's public key."""
+
+PIN = "backup.fingerprint"
+"""The file with the fingerprint of the backup key, which is public.
+
+The worker that takes backups gets this file too.
+"""
+
+
+def hand_over(keys: Path, folder: Path, worker: WorkerRole) -> None:
+    """Put a worker's own home into `folder`, and remove everything else from `folder`.
+
+    The folder has links to the home and to the pin, so that a running worker sees another pin. A copy of the home would
+    be one more place of a private key, with an agent of its own. Raises Unavailable if the home is missing, and Refused
+    if two homes share a private key.
+    """
+    home = keys / HOMES[worker]
+    if not home.is_dir():
+        raise Unavailable(f"no {home.name} key at {home}: put the GnuPG home there", what="keys")
+    for name, other in shared(keys):
+        raise Refused(
+            f"{keys / name} and {keys / other} hold the same private key: give each worker a key of its own",
+            code="private_key_shared",
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / home.name).symlink_to(home.resolve(), target_is_directory=True)
+    if worker is WorkerRole.CUTTER and (keys / PIN).is_file():
+        (folder / PIN).symlink_to((keys / PIN).resolve())
+
+
+def foreign(keys: Path, worker: WorkerRole) -> list[str]:
+    """The homes of other workers that are in this worker's folder of keys."""
+    return [name for role, name in HOMES.items() if role is not worker and (keys / name).exists()]
+
+
+def shared(keys: Path) -> list[tuple[str, str]]:
+    """The pairs of homes that share a private key. gpg names the key files by the key, so no agent is needed."""
+    held = {name: {path.name for path in (keys / name).glob("private-keys-v1.d/*.key")} for name in HOMES.values()}
+    return [(name, other) for name, other in combinations(held, 2) if held[name] & held[other]]

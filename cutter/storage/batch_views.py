@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cutter import limits
-from cutter.batch.facts import BatchFacts
-from cutter.batch.view import BatchView
+from cutter.batch.view import BatchFacts, BatchView
 from cutter.domain.tenants import Room
 from cutter.errors import NotFound
 from cutter.storage.records import Connection, Rows, parsed, records, values

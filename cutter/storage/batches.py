@@ -13,8 +13,8 @@ from cutter.approvals.policy_file import parse_policy
 from cutter.batch.admission import Known, check_against, decided_before_start, items_of
 from cutter.batch.item import Item
 from cutter.batch.queue import Queue, QueueRefused, load_queue
-from cutter.batch.resume_plan import UnsignedFailure, include_command
 from cutter.batch.view import FailurePolicy
+from cutter.batch.ways import UnsignedFailure, include_command
 from cutter.errors import Conflict
 from cutter.marking import parse_profile
 from cutter.messages import Mode

@@ -16,15 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import psycopg
-from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from cutter import limits
 from cutter.catalogue import Role
-from cutter.domain import recorded_values
 from cutter.errors import Conflict, CutterError, OverCap, Refused, Unavailable
 from cutter.settings import Settings, dsn
 from cutter.storage.records import Connection, Rows, answer, values
@@ -207,11 +204,7 @@ CONNECTIONS_MIN = 5
 
 
 class _Session(psycopg.Connection[tuple[object, ...]]):
-    """A connection whose pipelines end with a Sync, and that reads every JSON value of PostgreSQL."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        set_json_loads(recorded_values.loads, self)
+    """A connection whose pipelines end with a Sync."""
 
     @contextmanager
     def pipeline(self) -> Iterator[psycopg.Pipeline]:

@@ -19,8 +19,8 @@ from temporalio.service import RPCError
 from cutter import limits
 from cutter.approvals import schema
 from cutter.approvals.statement import Statement
-from cutter.batch import documents, resume_plan
-from cutter.batch.resume_plan import UnsignedFailure
+from cutter.batch import documents, ways
+from cutter.batch.ways import UnsignedFailure
 from cutter.catalogue import Sovereign
 from cutter.domain.amounts import counted
 from cutter.domain.run_record import RunRecord, RunSidecar
@@ -33,8 +33,7 @@ from starter.approver import signing_desk
 from starter.console.confirmation import require_yes
 from starter.console.terminal import Listing, err, progress, table
 from starter.operator import batch_outcome
-from temporal import batches, names, runs
-from temporal import foreign_workflows as foreign
+from temporal import batches, executions, names, runs
 from temporal.client import connect, unanswered
 from temporal.executions import open_execution_of
 from temporal.runs import OrderReply
@@ -201,7 +200,7 @@ async def _carried_out(
         )
         return await handle.result()
     except WorkflowAlreadyStartedError:
-        await foreign.ours_open(client, workflow_id)
+        await executions.ours_open(client, workflow_id)
         raise Refused(
             f"a {name} of {run.run_id} is under way: see",
             then=f"cutter status {run.run_id}",
@@ -224,7 +223,7 @@ def include(settings: Settings, batch_id: str, keys: Keys, *, only: Sequence[str
     view = batches.view(settings, batch_id)
     failed = [
         unsigned_failure
-        for unsigned_failure in resume_plan.unsigned_failures(view)
+        for unsigned_failure in ways.unsigned_failures(view)
         if not only or unsigned_failure.document_id in only
     ]
     others = sorted(set(only) - {failure.document_id for failure in failed})

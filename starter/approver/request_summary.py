@@ -14,8 +14,7 @@ from cutter.domain.timestamps import readable
 from cutter.limits import DIFFERENCE_IN_PAGE_CHARACTERS, FINDINGS_IN_PAGE, LINES_OF_A_UNIT, UNITS_IN_PAGE
 from cutter.request_view.forms import view_digest
 from cutter.request_view.view import RequestView, ShownFinding, ShownUnit, fitting
-from starter.console.terminal import line, table
-from starter.console.word_text import by_word
+from starter.console.terminal import by_word, line, table
 
 SEVERITY_STYLES = {"red": "bold red", "amber": "yellow", "info": ""}
 

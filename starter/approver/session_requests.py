@@ -22,8 +22,7 @@ from cutter.domain.amounts import counted
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
-from cutter.kb.sets import set_names
-from cutter.kb.store import Store
+from cutter.kb.store import Store, set_names
 from cutter.openpgp import Outcome
 from cutter.settings import Settings
 from cutter.storage.gate_transaction import call

@@ -19,8 +19,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunRecord
 from cutter.errors import Conflict, InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
-from cutter.kb.folder import names_for
-from cutter.kb.ids import signature_of
+from cutter.kb.ids import names_for, signature_of
 from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.request_view.builder import build_view

@@ -1,26 +1,34 @@
-"""IO: `cutter audit export` writes the append-only events to a file, and `cutter verify` checks one offline."""
+"""IO: `cutter audit export` writes the append-only events to a file, which `cutter verify` checks offline, and
+`cutter transitions export` writes all transitions of the database as one stream.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from time import sleep
+from typing import Annotated, Any, TextIO
 
 import typer
+from psycopg import Connection, IsolationLevel
 
 from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound
 from cutter.evidence import audit
+from cutter.limits import TRANSITIONS_PAUSE_SECONDS
+from cutter.projections.transitions_corpus import Follower, gathered
 from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
 from cutter.storage.records import records
-from starter.commands.options import OUT
+from starter.commands.options import OUT, Out
 from starter.console.failures import as_failure
-from starter.console.output_file import output
-from starter.console.terminal import AsJson, ExitCode, end, show, table
+from starter.console.terminal import AsJson, ExitCode, end, output, say, show, table
 
 app = typer.Typer(help="The audit chain.", no_args_is_help=True, add_completion=False)
 
@@ -99,3 +107,57 @@ def verify(file: Path, head: str | None, *, as_json: bool) -> None:
     ]
     show(answer, as_json=as_json, render=lambda console: console.print(table(("", ""), rows)))
     end(ExitCode.FAILED if checked.problems else ExitCode.DONE)
+
+
+transitions_app = typer.Typer(
+    help="Files of transitions (transitions.jsonl).", no_args_is_help=True, add_completion=False
+)
+
+
+@transitions_app.command("export")
+def export_transitions(
+    out: Out = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Continue with new transitions until Ctrl-C.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write every transition of all runs, batches, tasks and workers as one stream, in the order of time.
+
+    It goes to standard output without --out. Each line is one JSON object. The stream is one snapshot of the database.
+    It is sorted on disk, so memory does not grow with the database. With --follow, each later transition follows when
+    no earlier one can come.
+
+    Example: cutter transitions export --out transitions.jsonl
+    """
+    settings, count = load(), 0
+    if follow:
+        with closing(Follower()) as follower, _target(out) as stream:
+            while True:
+                with _snapshot(settings) as connection:
+                    stream.writelines(f"{line}\n" for line in follower.look(connection))
+                stream.flush()
+                sleep(TRANSITIONS_PAUSE_SECONDS)
+    with _snapshot(settings) as connection:
+        spool = gathered(connection)
+    with closing(spool), _target(out) as stream:
+        for line in spool.ordered():
+            count += stream.write(f"{line}\n") > 0
+    if out is None:
+        return  # the stream itself is JSON lines
+    check = f"cutter verify {out}"
+    answer = {"transitions": count, "out": str(out), "next": check}
+    show(answer, as_json=as_json, render=lambda _: say(f"{count} transitions in {out}; to check them: {check}"))
+
+
+@contextmanager
+def _snapshot(settings: Settings) -> Iterator[Connection[Any]]:
+    with session(settings, Role.OPERATOR) as connection:
+        connection.isolation_level = IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        with connection.transaction():
+            yield connection
+
+
+@contextmanager
+def _target(out: Path | None) -> Iterator[TextIO]:
+    with output(out), nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8") as stream:
+        yield stream

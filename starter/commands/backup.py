@@ -12,20 +12,19 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits
 from cutter.backup import whole
 from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RestoreReport
-from cutter.backup.restore import plain_rows, read_record, restore_check, restore_into
+from cutter.backup.restore import plain_rows, read_record, restore_check
 from cutter.catalogue import Role
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings, load
-from cutter.stack import postgres, records
-from cutter.stack.ports import LOOPBACK
+from cutter.stack import postgres, supervisor
+from cutter.stack.addresses import LOOPBACK
+from cutter.stack.postgres_programs import pg_bin
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import SCRATCH, open_pool, session
 from cutter.storage.run_evidence import LISTED_BACKUPS, NEWEST_BACKUPS
@@ -53,42 +52,33 @@ def verify(
     """
     settings = load()
     store, record = _found(settings, artifact, sha256)
-    outcome = _proved(settings, store, record, gpg_home)
-    _tell(outcome, record, as_json=as_json, done="restores to exactly its snapshot")
+    report = _good(_proved(settings, store, record, gpg_home), record)
+    show(
+        {"taken_utc": record.taken_utc} | asdict(report), as_json=as_json,
+        render=lambda console: console.print(
+            f"{record.artifact_id} of {short_time(record.taken_utc)} restores to exactly its snapshot",
+            f"content {report.content_fingerprint}",
+            table(("table", "rows"), list(report.row_counts.items())),
+            sep="\n",
+        ),
+    )  # fmt: skip
 
 
 @app.command()
 def restore(
     artifact: Artifact,
-    into: Annotated[
-        str | None, typer.Option(help="Empty database, such as postgresql://user@host/name; password: PGPASSWORD.")
-    ] = None,
     sha256: Annotated[str | None, SHA256] = None,
     gpg_home: GpgHome = None,
-    as_json: AsJson = False,
+    as_json: AsJson = False,  # noqa: ARG001 - each line is JSON
 ) -> None:
-    """Print the rows of a backup as lines of JSON, or restore them into an empty database, without triggers and keys.
+    """Prove a backup, and print its rows as lines of JSON; psql can load them into a table of a database.
 
-    Example: cutter backup restore ICX-LAW-2026-001 --into postgresql://postgres@127.0.0.1:5432/recovered
+    Example: cutter backup restore ICX-LAW-2026-001 > rows.jsonl
     """
     settings = load()
-    home = gpg_home or settings.key_home("backup")
-    if into is not None:
-        try:
-            parts = conninfo_to_dict(into)
-        except ProgrammingError:
-            raise InvalidInput("--into: a connection string such as postgresql://user@host/name") from None
-        if "password" in parts:
-            raise InvalidInput(
-                "--into: leave the password out and set PGPASSWORD; everyone here can see a command line"
-            )
     store, record = _found(settings, artifact, sha256)
-    if into is not None:
-        with progress(f"restoring {record.artifact_id}"):
-            outcome = restore_into(record=record, artifacts_url=store, dsn=into, gpg_home=home)
-        _tell(outcome, record, as_json=as_json, done="is restored and equal to its snapshot")
-        return
     _good(_proved(settings, store, record, gpg_home), record)
+    home = gpg_home or settings.key_home("backup")
     for name, row in plain_rows(record=record, artifacts_url=store, gpg_home=home):
         write(f'{{"table": {json.dumps(name)}, "row": {row}}}')
 
@@ -179,13 +169,13 @@ def _embedded(settings: Settings) -> postgres.Cluster:
     if settings.database_url is not None:
         raise InvalidInput("CUTTER_DATABASE_URL: only a local stack is dumped; see docs/runbooks/point-in-time.md")
     cluster = postgres.ensure_cluster(settings.state)
-    records.remember(settings.state, postgres.service(cluster))
+    supervisor.remember(settings.state, postgres.service(cluster))
     return cluster
 
 
 def _server(cluster: postgres.Cluster) -> whole.Server:
     return whole.Server(
-        host=LOOPBACK, port=cluster.port, user=cluster.superuser, password=cluster.password, program=postgres.pg_bin
+        host=LOOPBACK, port=cluster.port, user=cluster.superuser, password=cluster.password, program=pg_bin
     )
 
 
@@ -225,18 +215,3 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
         if wanted is not None and wanted.lower() != record.sha256:
             raise Refused(f"{name} is recorded as {record.sha256}, not as {wanted.lower()}", code="artifact_damaged")
     return store, record
-
-
-def _tell(outcome: RestoreReport | BackupRefusal, record: BackupRecord, *, as_json: bool, done: str) -> None:
-    report = _good(outcome, record)
-    rows = list(report.row_counts.items())
-    show(
-        {"taken_utc": record.taken_utc} | asdict(report),
-        as_json=as_json,
-        render=lambda console: console.print(
-            f"{record.artifact_id} of {short_time(record.taken_utc)} {done}",
-            f"content {report.content_fingerprint}",
-            table(("table", "rows"), rows),
-            sep="\n",
-        ),
-    )

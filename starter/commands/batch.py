@@ -1,7 +1,8 @@
-"""IO: `cutter orchestrate batch`: a queue of documents as one batch (seed 001 §2, §9)."""
+"""IO: `cutter orchestrate batch` and `resume-batch`: a queue of documents as one batch (seed 001 §2, §9)."""
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -12,8 +13,9 @@ import typer
 from rich.console import Console
 
 from cutter import limits
-from cutter.batch import nightly_queue, plan, resume_plan
-from cutter.batch.view import FailurePolicy
+from cutter.batch import plan, ways
+from cutter.batch.queue import is_named_for_the_night, queue_of
+from cutter.batch.view import BatchView, FailurePolicy
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused
@@ -22,14 +24,17 @@ from cutter.projections import run_folder
 from cutter.projections.run_view import law_already
 from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
+from cutter.storage import runs as run_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import session
 from cutter.storage.runs import caps_of
-from starter.commands.options import WATCH, RunMode, Wait
+from starter.approver import orders
+from starter.commands.options import BATCH_ID, WATCH, ApprovalSet, RunMode, Wait
 from starter.console.terminal import AsJson, Listing, show
 from starter.operator import batch_outcome
-from starter.operator.batch_outcome import go_on, outcome, resting
-from temporal import batches
+from starter.operator.batch_outcome import go_on, hand_over, outcome, resting
+from temporal import batches, runs
+from temporal.client import connect
 
 
 def batch(
@@ -75,7 +80,7 @@ def batch(
                        overnight=night, skip_completed=skip_completed or nightly)  # fmt: skip
     data = batches.read_queue(queue)
     if nightly:
-        data = nightly_queue.queue_of(data, datetime.now(UTC))
+        data = queue_of(data, datetime.now(UTC))
     if check:
         _check(settings, data, options, by_name=by_name, as_json=as_json)
         return
@@ -89,7 +94,7 @@ def batch(
         view = batches.view(settings, answer["batch_id"])
         kept_out = [item.document_id for item in view.items if item.kept_out]
         with session(settings, Role.OPERATOR) as connection:
-            needed = resume_plan.unsigned_failures(view) + batch_rows.FAILED.all(connection, {"document_ids": kept_out})
+            needed = ways.unsigned_failures(view) + batch_rows.FAILED.all(connection, {"document_ids": kept_out})
         answer |= {"needs_signature": [asdict(failure) for failure in needed]} if needed else {}
     outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)
 
@@ -98,7 +103,7 @@ def _night(queue: Path, overnight: bool | None, *, strict: bool) -> tuple[bool, 
     """Whether the batch runs overnight, and whether only the name of its file says so."""
     if overnight is not None:
         return overnight, False
-    by_name = nightly_queue.is_named_for_the_night(queue.name)
+    by_name = is_named_for_the_night(queue.name)
     if by_name and strict:
         raise InvalidInput(
             f"{queue.name} is an overnight queue by its name, and a night sets failed documents aside: add "
@@ -166,7 +171,7 @@ def _started(settings: Settings, batch_id: str, data: bytes, beside: Path | None
         hard_cap_minutes=view.batch.hard_cap_seconds / 60,
     )  # fmt: skip
     runs_as = _runs_as(options, by_name=by_name)
-    if not resume_plan.moves(view):
+    if not ways.moves(view):
         return {**runs_as, "note": resting(view)}
     batches.keep_queue(settings, batch_id, data)
     uploaded: dict[str, int] = {}
@@ -202,3 +207,39 @@ def _options(
     if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
         raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
     return replace(options, lanes=lanes or options.lanes, skip_completed=skip_completed)
+
+
+def resume_batch(
+    batch_id: Annotated[str, BATCH_ID],
+    approval_set: ApprovalSet = None,
+    wait: Wait = False,
+    watch: Annotated[bool | None, WATCH] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Continue a batch: hand over approvals of a signing session, or start its workflow again.
+
+    Example: cutter orchestrate resume-batch --batch-id 0199… --approval-set SG1-approvals/
+    """
+    settings = load()
+    view = batches.view(settings, batch_id)
+    answer: dict[str, Any] = {"batch_id": batch_id}
+    if approval_set is not None and (ways.moves(view) or any(item.failed for item in view.items)):
+        folder, listing = batches.upload_set(settings, batch_id, approval_set)
+        answer |= {"folder": folder, **hand_over(settings, view, folder, listing).as_json()}
+    else:
+        again = asyncio.run(_resumed(settings, view))
+        answer |= {**({"resumed": again} if again else {}), **go_on(settings, view)}
+    outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)
+
+
+async def _resumed(settings: Settings, view: BatchView) -> list[str]:
+    """Resume each document whose workflow was terminated or lost, and return their ids."""
+    lost = ways.interrupted(view)
+    if not lost:
+        return []
+    client = await connect(settings)
+    for item in lost:
+        run = run_rows.sidecar(settings, item.run_id or "").run
+        await orders.ensure_open(settings, client, run)
+        await runs.resume(client, run.document_id, None)
+    return [item.document_id for item in lost]

@@ -34,10 +34,9 @@ from cutter.types import Json
 from starter.approver import signing_desk
 from starter.approver.request_summary import change, unit_at_its_place
 from starter.approver.request_summary import summary as request_summary
-from starter.commands import approvers, demo_amendment, demo_batch, evidence, up
-from starter.commands.demo_amendment import Amendment
-from starter.commands.demo_batch import DemoBatch
-from starter.commands.request import Form, saved
+from starter.commands import approvers, demo_batch, evidence, up
+from starter.commands.demo_batch import Amendment, DemoBatch
+from starter.commands.pages import Form, saved
 from starter.console.terminal import AsJson, ExitCode, Listing, end, err, progress, say, show, table
 from starter.operator.run_watch import Tell, by_state, wait_for_people
 from temporal import runs
@@ -78,10 +77,10 @@ def demo(
         say(f"registered {document_id}: {first.name}")
         sidecar = run_rows.sidecar(settings, asyncio.run(_story(settings, home, document_id)))
         batch = demo_batch.play(settings, signing_desk.who(settings, APPROVER, None, home), others) if others else None
-        amended, day = None, demo_amendment.registered(settings, document_id, first)
+        amended, day = None, demo_batch.registered(settings, document_id, first)
         if day is not None:
             second = asyncio.run(_story(settings, home, document_id))
-            amended = demo_amendment.looked_at(settings, document_id, second, day)
+            amended = demo_batch.looked_at(settings, document_id, second, day)
         story = summary(settings, sidecar)
         answer = story | {"batch": batch and batch.as_json(), "amended": amended and amended.as_json()}
         show(answer, as_json=as_json, render=lambda console: _closeout(story, batch, amended, console))
@@ -263,4 +262,4 @@ def _closeout(answer: Json, batch: DemoBatch | None, amended: Amendment | None, 
     if batch is not None:
         demo_batch.show(batch, console)
     if amended is not None:
-        demo_amendment.show(amended, console)
+        demo_batch.show_amendment(amended, console)

@@ -29,8 +29,7 @@ from cutter.types import Json
 from starter.commands.options import Out, Run
 from starter.console.confirmation import Yes, require_yes
 from starter.console.failures import as_failure
-from starter.console.output_file import output
-from starter.console.terminal import AsJson, ExitCode, end, err, fields, show, table
+from starter.console.terminal import AsJson, ExitCode, end, err, fields, output, show, table
 
 app = typer.Typer(help="The evidence bundle of a run.", no_args_is_help=True, add_completion=False)
 
@@ -139,7 +138,11 @@ def verify(
     if history is not None and len(files) > 1:
         raise InvalidInput("--history: it belongs to one file; check that file without the others")
     history_bytes = history.read_bytes() if history else None
-    checked = checks_of([*map(_read, files)], heads=heads, sha256s=digests, history=history_bytes, epochs=epochs)
+    try:
+        bundles = [file.read_bytes() for file in files]
+    except OSError as problem:
+        raise InvalidInput(f"{problem.filename}: {problem.strerror}: name a bundle") from None
+    checked = _checks(bundles, heads, digests, history_bytes, epochs)
     lines = [
         {"file": str(file), "verdict": verdict, "check": what, "why": why}
         for file, file_lines in zip(files, checked, strict=True)
@@ -159,26 +162,15 @@ def verify(
     end(ExitCode(offline.exit_code(every)))
 
 
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as problem:
-        raise InvalidInput(f"{file}: {problem.strerror}: name a bundle") from None
-
-
 def checks(data: bytes, *, head: str, sha256: str) -> list[offline.Line]:
     """Every check of one bundle against the values that its closeout printed."""
-    return checks_of([data], heads=[head], sha256s=[sha256])[0]
+    return _checks([data], [head], [sha256])[0]
 
 
-def checks_of(
-    files: Sequence[bytes],
-    *,
-    heads: Sequence[str] = (),
-    sha256s: Sequence[str] = (),
-    history: bytes | None = None,
+def _checks(
+    files: Sequence[bytes], heads: Sequence[str], sha256s: Sequence[str], history: bytes | None = None,
     epochs: Sequence[str] = (),
-) -> list[list[offline.Line]]:
+) -> list[list[offline.Line]]:  # fmt: skip
     """Every check of each bundle, with gpg if it is installed. Raises InvalidInput for a file that is not a bundle."""
     try:
         return offline.check_files(files, heads, sha256s, history, shutil.which("gpg"), epochs)

@@ -26,8 +26,7 @@ from cutter.storage import enacted_law
 from cutter.storage.pools import session
 from cutter.storage.records import Connection, records
 from starter.commands.options import day
-from starter.console.terminal import AsJson, Listing, fields, line, plain, quoted, show, table
-from starter.console.word_text import by_word
+from starter.console.terminal import AsJson, Listing, by_word, fields, line, plain, quoted, show, table
 
 DOCUMENT = typer.Argument(help="Document id of the law, such as ICX-LAW-2026-001")
 Document = Annotated[str, DOCUMENT]

@@ -1,6 +1,7 @@
-"""IO: `cutter mark FILE`: shows how a text would be cut. It needs no server and writes nothing.
+"""IO: `cutter mark FILE`: shows how a text would be cut, and the options about a text that other commands share.
 
-Exit 0 with the units, 4 with a refusal in one sentence, 2 if the command line or the profile is wrong.
+The command needs no server and writes nothing. Exit 0 with the units, 4 with a refusal in one sentence, 2 if the
+command line or the profile is wrong.
 """
 
 from __future__ import annotations
@@ -16,34 +17,131 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cutter import sources
+from cutter import marking, sources
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
+from cutter.errors import InvalidInput
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, FINDINGS_SHOWN_MAX
 from cutter.marking import PROFILES, Finding, Marking, MarkRefusal
 from cutter.settings import load
-from starter.commands import text_options
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show
 from starter.operator import explanations
+
+PROFILE = "generic-markdown"
+"""The default profile, both for the preview and for the registration."""
+
+ID_TO_CHOOSE = "DOCUMENT"
+"""What a printed command says in the place of an id that a person chooses."""
+
+Profile = Annotated[str, typer.Option(help=f"{', '.join(marking.PROFILES)}, or a YAML file.")]
+DocPrefix = Annotated[
+    str | None, typer.Option("--docprefix", help="First segment of every address; default: the document id, or LAW")
+]
+Duplicates = Annotated[str | None, typer.Option(help="refuse, or ordinal: repeats become ~2, ~3 …; default: profile's")]
+Empty = Annotated[
+    str | None, typer.Option(help="refuse, or heading_only: headings without text are units; default: profile's")
+]
+Scope = Annotated[str | None, typer.Option(help="all or enacted_only; default: profile's")]
+Deepest = Annotated[str | None, typer.Option(help="Finest level that becomes a unit, such as khoan")]
+MaxCandidates = Annotated[
+    int | None, typer.Option(help="Units that the document may have; at most what the workers allow")
+]
+Forbid = Annotated[
+    list[str] | None, typer.Option(help="An address segment that must not be cut, such as DIEU-44; may be repeated")
+]
+RemoveDirectionMarks = Annotated[
+    bool,
+    typer.Option("--remove-direction-marks", help="Remove invisible characters that change a line's order as shown"),
+]
+Nesting = Annotated[
+    str | None,
+    typer.Option(help="hashes or words: which decides if the number of # and the words disagree; default: profile's"),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Name of a red finding that is accepted, such as nesting_differs:LAW/CHAPTER-II; may be repeated"
+    ),
+]
+Because = Annotated[
+    list[str] | None, typer.Option(help="Why: one reason for all accepted findings, or one for each in their order")
+]
+Normalise = Annotated[str | None, typer.Option(help="nfc: use the text in Unicode's composed form")]
+
+
+def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, str] | None:
+    """Each accepted finding with its reason, in the form that is pinned with the version. None if no finding is
+    accepted.
+    """
+    names, reasons = names or [], reasons or []
+    if not names and not reasons:
+        return None
+    if not names:
+        raise InvalidInput(
+            "--because: names a reason, and no --accept names a finding;", then="cutter mark", rest=" lists them"
+        )
+    if len(reasons) not in (1, len(names)):
+        raise InvalidInput(
+            f"--because: {len(reasons)} reasons for {len(names)} accepted findings; give one for all, or one for each"
+        )
+    if len(set(names)) != len(names):
+        raise InvalidInput("--accept: a finding is named twice; name each once")
+    return dict(zip(names, reasons * len(names) if len(reasons) == 1 else reasons, strict=True))
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """True if a person gave this option on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def as_typed(context: typer.Context, *, skip: tuple[str, ...]) -> list[str]:
+    """The options of the running command as a person typed them, without those named in `skip`."""
+    words: list[str] = []
+    for option in context.command.params:
+        name = option.name or ""
+        if option.param_type_name != "option" or not is_typed(context, name) or name in skip:
+            continue
+        value = context.params[name]
+        if isinstance(value, bool):
+            words.append(option.opts[0])
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            words += [str(part) for item in values for part in (option.opts[0], item)]
+    return words
+
+
+Effective = Annotated[
+    str | None, typer.Option(help="Day from which the law holds, such as 2027-01-01; default: the day of its enactment")
+]
+
+
+def because_of(correction: bool, reason: str | None) -> str | None:
+    """The reason of a correction; None for a new text, which gives none."""
+    if correction and not (reason or "").strip():
+        raise InvalidInput("--correction needs --reason: say in one sentence what was wrong")
+    if reason is not None and not correction:
+        raise InvalidInput("--reason goes with --correction")
+    return reason
 
 
 def mark_command(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The law's text, as it would be pinned.")],
-    profile: text_options.Profile = text_options.PROFILE,
-    docprefix: text_options.DocPrefix = None,
-    duplicates: text_options.Duplicates = None,
-    empty: text_options.Empty = None,
-    scope: text_options.Scope = None,
-    deepest: text_options.Deepest = None,
-    max_candidates: text_options.MaxCandidates = None,
-    forbid: text_options.Forbid = None,
-    nesting: text_options.Nesting = None,
-    accept: text_options.Accept = None,
-    because: text_options.Because = None,
-    normalise: text_options.Normalise = None,
-    remove_direction_marks: text_options.RemoveDirectionMarks = False,
+    profile: Profile = PROFILE,
+    docprefix: DocPrefix = None,
+    duplicates: Duplicates = None,
+    empty: Empty = None,
+    scope: Scope = None,
+    deepest: Deepest = None,
+    max_candidates: MaxCandidates = None,
+    forbid: Forbid = None,
+    nesting: Nesting = None,
+    accept: Accept = None,
+    because: Because = None,
+    normalise: Normalise = None,
+    remove_direction_marks: RemoveDirectionMarks = False,
     explain: Annotated[
         list[int] | None, typer.Option("--explain", help="Say why a line is a heading or not; may be repeated")
     ] = None,
@@ -58,11 +156,11 @@ def mark_command(
     data, _ = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
-        nesting=nesting, accept=text_options.accepted(accept, because),
+        nesting=nesting, accept=accepted(accept, because),
     )  # fmt: skip
     prefix = docprefix or sources.PREVIEW_PREFIX
     _, chosen = sources.profile_of(profile)
-    typed = text_options.as_typed(context, skip=("explain", "as_json"))
+    typed = as_typed(context, skip=("explain", "as_json"))
     if explain:
         asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
         again = shlex.join(["cutter", "mark", str(file), *typed])
@@ -72,7 +170,7 @@ def mark_command(
     result = sources.outcome(settings, data, chosen, options, docprefix=prefix, forbidden=tuple(forbid or ()))
     if isinstance(result, Marking):
         # A person replaces DOCUMENT. The same options give the same cut.
-        step = ["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed]
+        step = ["cutter", "source", "add", str(file), "--document-id", ID_TO_CHOOSE, *typed]
         answer = _as_json(file, data, result) | {"next": shlex.join(step)}
         show(answer, as_json=as_json, render=lambda out: _show(out, data, result))
         if not as_json:

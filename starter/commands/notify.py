@@ -22,7 +22,7 @@ from cutter.errors import CutterError, InvalidInput, Unavailable
 from cutter.notifications import card_text, channels, delivery
 from cutter.notifications.channels import Channel, Message, Trouble, secret
 from cutter.settings import Settings, load
-from cutter.stack.ports import LOOPBACK
+from cutter.stack.addresses import LOOPBACK
 from cutter.storage import policies
 from cutter.storage.pools import session
 from cutter.storage.records import answer

@@ -28,8 +28,8 @@ from cutter.plain_yaml import FieldReader, Scalar, Wrong
 from cutter.settings import Settings, load
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session
-from starter.commands import text_options
-from starter.console import output_file
+from starter.commands import mark
+from starter.console import terminal
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show, table
 
@@ -59,8 +59,8 @@ def suggest_command(
         list[str] | None,
         typer.Option(help="A correction, such as 'line 12 is a chapter' or 'word Rule is text'; may be repeated"),
     ] = None,
-    docprefix: text_options.DocPrefix = None,
-    nesting: text_options.Nesting = None,
+    docprefix: mark.DocPrefix = None,
+    nesting: mark.Nesting = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that has another content.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -90,7 +90,7 @@ def suggest_command(
         return
     if not force and path.exists() and sources.read(path) != suggestion.body:
         raise Conflict(f"{path} exists with other content: give --force to replace it, or --output FILE.yaml")
-    with output_file.output(path, "--output"):
+    with terminal.output(path, "--output"):
         path.write_bytes(suggestion.body)
     if isinstance(suggestion.result, MarkRefusal):
         # Nothing can be cut yet, so the command is typed again after the text was corrected.

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from activities import effects, permission
-from activities.batch.folder import project_batch
+from activities.batch.documents import project_batch
 from activities.gates.closeout import index_entry
 from activities.outbox import done, project
 from activities.permission import Context
@@ -28,7 +28,7 @@ from cutter.domain import ids
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, CutterError, InvalidInput, Unavailable
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.kb.ids import signature_of
 from cutter.projections import state_file
 from cutter.projections.run_folder import QUEUE
@@ -186,7 +186,7 @@ def documents_of(settings: Settings, sidecar: RunSidecar) -> Iterator[tuple[str,
         snapshot = SNAPSHOT.first(connection, {"run_id": run.run_id})
     if snapshot is not None and sidecar.requests:
         sha256 = snapshot.sha256
-        yield kb_folder.snapshot_copy(folder_of(run, sha256), sha256), snapshot.data, sha256
+        yield kb_ids.snapshot_copy(folder_of(run, sha256), sha256), snapshot.data, sha256
     for entry in entries:
         data = entry.body.encode() if entry.body is not None else state_file.render_gate(run, receipts[entry.subject])
         yield entry.kb_id, data, entry.sha256

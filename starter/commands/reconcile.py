@@ -1,11 +1,14 @@
-"""IO: `cutter reconcile`: repairs runs and batches without a workflow, once or on a Temporal schedule."""
+"""IO: `cutter reconcile`: repairs runs and batches without a workflow, once or on a Temporal schedule.
+
+With the schedule, and for `cutter up`, it also creates the search attributes, which is idempotent.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
@@ -13,6 +16,8 @@ from typing import Annotated, Any
 
 import structlog
 import typer
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.client import (
     Schedule,
     ScheduleActionStartWorkflow,
@@ -30,21 +35,22 @@ from activities.reconciler import runs as reconciler_runs
 from activities.reconciler.runs import Reconciliation
 from activities.worker.batch_watch import Watches
 from activities.worker.dependencies import Deps
-from activities.worker.signing_key import Signer
+from activities.worker.process import Signer
 from cutter import __version__, limits
 from cutter import log_lines as logs
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.amounts import counted
-from cutter.errors import ProgrammingError, Unavailable
+from cutter.errors import CutterError, ProgrammingError, Refused, Unavailable
 from cutter.kb.store import Store
 from cutter.settings import Settings, load
 from cutter.storage.pools import open_pool
 from cutter.types import Json
-from starter.commands import notify, search_attributes
+from starter.commands import notify
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, say, show, table
 from temporal import names
 from temporal.client import connect, unanswered
+from temporal.names import SEARCH_ATTRIBUTE_TYPES
 
 
 def reconcile(
@@ -68,7 +74,7 @@ def reconcile(
     settings = load()
     if every is not None:
         if every:
-            search_attributes.ensure_or_say(settings)
+            ensure_attributes_or_say(settings)
         answer = asyncio.run(_schedule(settings, every) if every else _unschedule(settings))
         show(answer, as_json=as_json, render=lambda out: out.print(fields(answer), soft_wrap=True))
         return
@@ -207,3 +213,77 @@ def _render(out: Any, answer: Json) -> None:
         f"{len(answer[kind])} {kind.replace('_', ' ')}" for kind in ("marked", "told", "differs", "held", "left_alone")
     ]
     out.print(", ".join([*counts, f"{counted(len(answer['documents_put']), 'document')} put"]))
+
+
+NOT_BY_CUTTER = "not_by_cutter"
+"""The code of the error if the server shows cutter no search attributes, as Temporal Cloud. They can be there."""
+
+_KINDS = {
+    "Keyword": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    "Int": IndexedValueType.INDEXED_VALUE_TYPE_INT,
+    "Datetime": IndexedValueType.INDEXED_VALUE_TYPE_DATETIME,
+}
+
+
+def ensure_attributes(settings: Settings) -> None:
+    """Create the missing search attributes. Repeating this is harmless."""
+    asyncio.run(_ensure_attributes(settings))
+
+
+def ensure_attributes_or_say(settings: Settings) -> None:
+    """Create the missing search attributes. If cutter may not, say so: they can be there nevertheless."""
+    try:
+        ensure_attributes(settings)
+    except Refused as problem:
+        if problem.code != NOT_BY_CUTTER:
+            raise
+        say(str(problem))
+
+
+async def _ensure_attributes(settings: Settings) -> None:
+    client = await connect(settings)
+    missing: Mapping[str, str] | None = None
+    try:
+        listed = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=client.namespace)
+        )
+        missing = {name: kind for name, kind in SEARCH_ATTRIBUTE_TYPES.items() if name not in listed.custom_attributes}
+        if missing:
+            await client.operator_service.add_search_attributes(
+                AddSearchAttributesRequest(
+                    namespace=client.namespace, search_attributes={name: _KINDS[kind] for name, kind in missing.items()}
+                )
+            )
+    except RPCError as problem:
+        raise attributes_refused(problem, client.namespace, missing) from None
+
+
+def attributes_refused(problem: RPCError, namespace: str, missing: Mapping[str, str] | None) -> CutterError | RPCError:
+    """The error if the namespace has no room for the `missing` attributes, or if cutter may not create them there.
+
+    `missing` is None if the server does not show which there are. Another error is returned as it is.
+    """
+    if problem.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNIMPLEMENTED):
+        if missing is not None:
+            listed = " ".join(f"--name {name} --type {kind}" for name, kind in missing.items())
+            return Refused(
+                f"the server does not let cutter create search attributes in {namespace} ({problem.message}): ask its "
+                f"administrator to type `temporal operator search-attribute create --namespace {namespace} {listed}`",
+                code="may_not_create",
+            )
+        listed = " ".join(f"--search-attribute {name}={kind}" for name, kind in SEARCH_ATTRIBUTE_TYPES.items())
+        return Refused(
+            f"the server does not let cutter create search attributes in {namespace} ({problem.message}). Create those "
+            "that are missing with the tools of the server, on Temporal Cloud with "
+            f"`tcld namespace search-attributes add --namespace {namespace} {listed}`: see "
+            "docs/guides/temporal-cloud.md",
+            code=NOT_BY_CUTTER,
+        )
+    if problem.status is not RPCStatusCode.INVALID_ARGUMENT:
+        return problem
+    return Refused(
+        f"the namespace {namespace} has no room for cutter's search attributes ({problem.message}): remove others "
+        f"with `temporal operator search-attribute remove --namespace {namespace} --name NAME`, or name another "
+        "namespace in CUTTER_TEMPORAL_NAMESPACE",
+        code="no_room",
+    )

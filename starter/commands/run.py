@@ -24,16 +24,15 @@ from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
 from cutter.storage import runs as run_rows
 from starter.approver import orders
+from starter.commands.batch import resume_batch
 from starter.commands.options import BATCH_ID, WATCH, ApprovalSet, RunMode, SourceUri, Wait
-from starter.commands.resume_batch import resume_batch
 from starter.commands.status import lines_of_run, render_run
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, say, show
 from starter.console.watch import following
 from starter.operator.run_status import step_of
 from starter.operator.run_watch import WAITING_STATES, Moment, Shown, Tell, said, wait_for_people
-from temporal import foreign_workflows as foreign
-from temporal import runs
+from temporal import executions, runs
 from temporal.client import connect
 from temporal.executions import open_execution_of
 from temporal.names import document_workflow_id
@@ -91,7 +90,7 @@ def resume(
         resume_batch(batch_id, approval_set, wait=wait, watch=None, as_json=as_json)
         return
     settings = load()
-    record = run_rows.sidecar(settings, foreign.run_id_of(settings, str(run_id or document_id))).run
+    record = run_rows.sidecar(settings, executions.run_id_of(settings, str(run_id or document_id))).run
     answer = asyncio.run(_resume(settings, record, approval_kb_id, said if wait else None))
     _report(settings, answer, as_json=as_json, wait=wait)
 

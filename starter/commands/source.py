@@ -13,7 +13,7 @@ import typer
 from cutter import sources
 from cutter.domain import ids
 from cutter.settings import load
-from starter.commands import text_options
+from starter.commands import mark
 from starter.commands.options import OptionalReason, Reason, SourceUri, day
 from starter.console.terminal import AsJson, fields, say, show, table
 
@@ -22,21 +22,21 @@ def add(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The law's text, UTF-8")],
     document_id: Annotated[str, typer.Option(help="Business key, such as ICX-LAW-2026-001")],
-    profile: text_options.Profile = text_options.PROFILE,
-    docprefix: text_options.DocPrefix = None,
+    profile: mark.Profile = mark.PROFILE,
+    docprefix: mark.DocPrefix = None,
     source_uri: SourceUri = None,
-    duplicates: text_options.Duplicates = None,
-    empty: text_options.Empty = None,
-    scope: text_options.Scope = None,
-    deepest: text_options.Deepest = None,
-    max_candidates: text_options.MaxCandidates = None,
-    forbid: text_options.Forbid = None,
-    nesting: text_options.Nesting = None,
-    accept: text_options.Accept = None,
-    because: text_options.Because = None,
-    normalise: text_options.Normalise = None,
-    remove_direction_marks: text_options.RemoveDirectionMarks = False,
-    effective: text_options.Effective = None,
+    duplicates: mark.Duplicates = None,
+    empty: mark.Empty = None,
+    scope: mark.Scope = None,
+    deepest: mark.Deepest = None,
+    max_candidates: mark.MaxCandidates = None,
+    forbid: mark.Forbid = None,
+    nesting: mark.Nesting = None,
+    accept: mark.Accept = None,
+    because: mark.Because = None,
+    normalise: mark.Normalise = None,
+    remove_direction_marks: mark.RemoveDirectionMarks = False,
+    effective: mark.Effective = None,
     correction: Annotated[
         bool, typer.Option("--correction", help="The text corrects the law in force, from the same day; needs --reason")
     ] = False,
@@ -51,19 +51,19 @@ def add(
     settings = load()
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
-        nesting=nesting, accept=text_options.accepted(accept, because),
+        nesting=nesting, accept=mark.accepted(accept, because),
     )  # fmt: skip
     registration = sources.Registration(
         document_id=document_id, docprefix=docprefix, profile=profile, options=options, source_uri=source_uri,
         normalise=normalise, forbidden=tuple(forbid or ()), remove_direction_marks=remove_direction_marks,
-        effective=day("--effective", effective), correction=text_options.because_of(correction, reason),
+        effective=day("--effective", effective), correction=mark.because_of(correction, reason),
     )  # fmt: skip
     data = sources.read(file)
-    if not text_options.is_typed(context, "profile"):
+    if not mark.is_typed(context, "profile"):
         used = sources.profile_in_use(settings, document_id)
-        if used not in (None, text_options.PROFILE):
+        if used not in (None, mark.PROFILE):
             say(
-                f"--profile is not given, so {text_options.PROFILE} reads the text; {used} read the version before: "
+                f"--profile is not given, so {mark.PROFILE} reads the text; {used} read the version before: "
                 "give --profile to cut both alike"
             )
     if not force:
@@ -94,7 +94,7 @@ def as_read(answer: dict[str, object], document_id: str, profile: str, size: int
 def repeal(
     document: Annotated[str, typer.Argument(help="The enacted law's document id")],
     reason: Reason,
-    effective: text_options.Effective = None,
+    effective: mark.Effective = None,
     as_json: AsJson = False,
 ) -> None:
     """Register the repeal of a whole law. Its run needs both signatures, like any change of the law.

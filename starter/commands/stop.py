@@ -30,11 +30,9 @@ from starter.commands.options import Approver, GpgHome, Key, Reason, Run
 from starter.console.confirmation import Yes
 from starter.console.failures import of_answer
 from starter.console.terminal import AsJson, ExitCode, end, fields, progress, show
-from temporal import batches
-from temporal import foreign_workflows as foreign
+from temporal import batches, executions
 from temporal.client import connect
-from temporal.executions import tell
-from temporal.holds import Hold
+from temporal.executions import Hold, tell
 
 Kind = Literal["stop", "cancel"]
 
@@ -124,7 +122,7 @@ def _stop(run: str, kind: Kind, reason: str, *, as_json: bool) -> None:
     if ids.is_batch_id(run):
         _stop_batch(settings, run, kind, text, as_json=as_json)
         return
-    run_id = foreign.run_id_of(settings, run)
+    run_id = executions.run_id_of(settings, run)
     sidecar = run_rows.sidecar(settings, run_id)
     record = sidecar.run
     if record.ended_at is not None:

@@ -1,5 +1,6 @@
-"""Orchestration: the commands of the local stack: `up` starts the parts in order, `down` stops them in reverse order,
-`doctor` checks them.
+"""Orchestration: the servers: `cutter up` and `cutter down` start and stop the parts of the local stack in order.
+
+`cutter migrate` installs schema, functions, grants and the drift baseline in any database.
 """
 
 from __future__ import annotations
@@ -11,23 +12,24 @@ from time import monotonic, sleep
 from typing import Annotated, Any, TypeVar
 
 import typer
+from psycopg.conninfo import conninfo_to_dict
 
 from cutter import limits
 from cutter.catalogue import Role
-from cutter.errors import Refused, Unavailable
+from cutter.domain.amounts import counted
+from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.policy.rules_file import shipped
-from cutter.preflight.checks import Host
 from cutter.settings import Settings, load
-from cutter.stack import postgres, processes, records, supervisor, temporal, temporal_server, workers
+from cutter.stack import postgres, processes, supervisor, temporal, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.stack.processes import last_line
-from cutter.stack.records import Service
-from cutter.storage import policies
+from cutter.stack.supervisor import Service
+from cutter.storage import migrate as storage
+from cutter.storage import policies, roles
 from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, progress, say, show, table
-from starter.local import doctor_checks
 
 Answer = TypeVar("Answer")
 Say = Callable[[str], None]
@@ -86,7 +88,7 @@ def down(
     with progress("stopping") as status:
         stopped = stop(settings, status, drain=drain)
         demo = settings.model_copy(update={"state_dir": settings.state / DEMO})
-        if records.read(demo.state):
+        if supervisor.read(demo.state):
             stopped += [f"the demo's {name}" for name in stop(demo, status)]
     sentence = f"stopped: {', '.join(stopped)}" if stopped else f"nothing was running in {settings.state}"
     show(
@@ -94,38 +96,6 @@ def down(
         as_json=as_json,
         render=lambda console: console.print(sentence, soft_wrap=True),
     )
-
-
-def doctor(
-    as_json: AsJson = False,
-    host: Annotated[
-        list[Host] | None,
-        typer.Option("--host", help="What this machine is for; may be repeated; default: by the passwords it has"),
-    ] = None,
-) -> None:
-    """Check everything that the product needs on this machine, and say what is missing and how to get it.
-
-    Example: cutter doctor --host exec
-    """
-    checks = doctor_checks.all_checks(load(), frozenset(host) if host else None)
-    answer: dict[str, Any] = {
-        "healthy": not any(check.failed for check in checks), "checks": [check.as_json() for check in checks],
-    }  # fmt: skip
-    wrong = next((check for check in checks if check.failed), None)
-    if wrong is not None:
-        message = f"{wrong.name}: {wrong.found}; {wrong.remedy}"
-        answer = as_failure(answer, code="UNAVAILABLE", message=message, next_command=wrong.command)
-    show(
-        answer,
-        as_json=as_json,
-        render=lambda console: console.print(
-            table(
-                ("", "what", "found", "to do"),
-                [(doctor_checks.MARKS[check.verdict], check.name, check.found, check.remedy) for check in checks],
-            )
-        ),
-    )
-    end(ExitCode.UNAVAILABLE if any(check.failed for check in checks) else ExitCode.DONE)
 
 
 def start(settings: Settings, status: Say) -> list[Service]:
@@ -141,11 +111,9 @@ def start(settings: Settings, status: Say) -> list[Service]:
 
 
 def _start(settings: Settings, status: Say) -> list[Service]:
-    # These imports are here and not above, because `cutter --help` and `cutter down` need neither the driver of the
-    # database nor that of Temporal.
-    from cutter.storage.migrate import migrate
-    from starter.commands import reconcile, search_attributes
-    from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
+    # These imports are here and not above, because `cutter down` needs no driver of Temporal.
+    from starter.commands import reconcile
+    from starter.commands.keys import ensure_throwaway_keys, refuse_elsewhere
 
     refuse_elsewhere(settings)
     if settings.versioning == "pinned":
@@ -163,10 +131,10 @@ def _start(settings: Settings, status: Say) -> list[Service]:
             status("starting PostgreSQL")
             cluster = postgres.ensure_cluster(state_dir)
             services.append(postgres.service(cluster))
-            records.remember(state_dir, services[-1])  # so that `down` knows that `up` started it
+            supervisor.remember(state_dir, services[-1])  # so that `down` knows that `up` started it
             postgres.bootstrap(cluster, settings.secrets)
         status("migrating the database")
-        migrate(settings)
+        storage.migrate(settings)
         status("making keys")
         ensure_throwaway_keys(settings)
         with session(settings, Role.OPERATOR) as connection:
@@ -177,7 +145,7 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         services += _start_temporal(settings, status)
         ask = partial(_answered, settings, status)
         status("registering search attributes")
-        ask(lambda: search_attributes.ensure_or_say(settings))
+        ask(lambda: reconcile.ensure_attributes_or_say(settings))
         status("starting the workers")
         database = settings.database_url or (state_dir / "postgres.url").read_text(encoding="ascii").strip()
         given = f"{database} {temporal_address(settings)} {settings.temporal_namespace}"
@@ -199,14 +167,14 @@ def _answered(settings: Settings, status: Say, step: Callable[[], Answer]) -> An
         except Unavailable as problem:
             waited = monotonic() - began
             if problem.what != "temporal" or waited > limits.TEMPORAL_START_SECONDS:
-                log, tail = temporal_server.log_file(settings.state), ""
+                log, tail = temporal.log_file(settings.state), ""
                 if problem.what == "temporal" and log.exists():
                     tail = f"; its log says: {last_line(log)} (whole log: {log})"
                 unavailable = Unavailable(f"{problem}{tail}", what=problem.what, code=problem.code)
                 raise unavailable.leads_to(problem.then) from None
             if not restarted and waited > limits.TEMPORAL_START_SECONDS / 2:
                 restarted = True
-                temporal_server.stop_server(settings.state)
+                temporal.stop_server(settings.state)
                 _start_temporal(settings, status)
             status("waiting for Temporal to answer")
             # The time between two questions to a Temporal server that does not answer yet.
@@ -222,13 +190,13 @@ def stop(settings: Settings, status: Say, *, drain: bool = False) -> list[str]:
         status("stopping the workers")
         stopped = workers.stop_workers(state_dir, drain=drain)
         status("stopping Temporal")
-        if temporal_server.stop_server(state_dir):
-            stopped.append(temporal_server.NAME)
+        if temporal.stop_server(state_dir):
+            stopped.append(temporal.NAME)
         status("stopping PostgreSQL")
-        if postgres.NAME in records.read(state_dir):
+        if postgres.NAME in supervisor.read(state_dir):
             if postgres.stop_cluster(state_dir):
                 stopped.append(postgres.NAME)
-            records.forget(state_dir, postgres.NAME)
+            supervisor.forget(state_dir, postgres.NAME)
         processes.stop_agents(state_dir)
         return stopped
 
@@ -239,4 +207,58 @@ def _start_temporal(settings: Settings, status: Say) -> list[Service]:
     if server.address is not None:
         return []
     status("starting Temporal")
-    return [temporal_server.ensure_server(settings, server)]
+    return [temporal.ensure_server(settings, server)]
+
+
+NAMES_MAX = 12
+
+
+def migrate(
+    check: Annotated[bool, typer.Option("--check", help="Only say what is missing; exit 1 when something is.")] = False,
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(help="First make roles and databases: a superuser's URL without password (that is PGPASSWORD)"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the database to this version's schema; a second call does nothing.
+
+    Example: PGPASSWORD=… cutter migrate --bootstrap postgresql://postgres@127.0.0.1:5433/postgres
+    """
+    settings = load()
+    if check:
+        missing = storage.check(settings)
+        answer: dict[str, Any] = {"missing": missing}
+        if missing:
+            step = "cutter migrate"
+            message = f"{counted(len(missing), 'file')} of the schema not applied: type `{step}`"
+            answer = as_failure(answer, code="migrations_missing", message=message, next_command=step)
+        show(
+            answer,
+            as_json=as_json,
+            render=lambda out: out.print(f"missing: {_names(missing)}" if missing else "nothing is missing"),
+        )
+        end(ExitCode.FAILED if missing else ExitCode.DONE)
+        return
+    if bootstrap is not None:
+        if conninfo_to_dict(bootstrap).get("password"):
+            raise InvalidInput("--bootstrap: leave the password out of the URL, others can read it; set PGPASSWORD")
+        renewed = roles.bootstrap(bootstrap, settings.secrets)
+        if renewed:
+            say(f"new passwords of {', '.join(renewed)} in {settings.secrets}: copy each file to the hosts of its role")
+    done = storage.migrate(settings)
+    show(
+        {"version": done.version, "applied": done.applied, "dropped": done.dropped},
+        as_json=as_json,
+        render=lambda out: out.print(
+            f"schema version {done.version}; applied: {_names(done.applied) or 'nothing new'}"
+            + (f"; dropped: {_names(done.dropped)}" if done.dropped else "")
+        ),
+    )
+
+
+def _names(files: tuple[str, ...]) -> str:
+    """The names, or only their number if they would fill the terminal. A fresh database gets about two hundred
+    files.
+    """
+    return ", ".join(files) if len(files) <= NAMES_MAX else counted(len(files), "file")

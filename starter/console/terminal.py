@@ -9,6 +9,7 @@ code, and no text is markup. Colours are added after that.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,8 +18,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import zip_longest
+from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any, Final, TextIO
 
 import typer
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -29,6 +31,9 @@ from rich.table import Table
 from rich.text import Text
 
 from cutter.domain.visible import json_text, visible, visible_line
+from cutter.domain.word_diff import SIGNS, Kind, Piece
+from cutter.errors import InvalidInput, Unavailable
+from cutter.storage import private
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 """The option that every command has."""
@@ -264,3 +269,46 @@ def end(code: ExitCode) -> None:
     """Leave the command with this exit code."""
     if code is not ExitCode.DONE:
         raise typer.Exit(int(code))
+
+
+_STYLES: Final[dict[Kind, str]] = {"removed": "red strike", "added": "green", "same": ""}
+
+
+def by_word(pieces: Sequence[Piece]) -> Text:
+    """The pieces as one indented text; a text that is unchanged is not repeated."""
+    if [piece.kind for piece in pieces] == ["same"]:
+        return line("  the same text")
+    shown = plain("")
+    for piece in pieces:
+        before, after = SIGNS[piece.kind]
+        shown.append_text(plain(f"{before}{piece.text}{after}", _STYLES[piece.kind]))
+    shown.rstrip()
+    return quoted(shown)
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def output(path: Path | None, option: str = "--out") -> Iterator[None]:
+    """Raise Unavailable if the disk is full, and InvalidInput if nothing can be written there for another reason."""
+    try:
+        yield
+    except OSError as problem:
+        where = f"{option} {path}: {problem.strerror or problem}"
+        if problem.errno in FULL:
+            raise Unavailable(f"{where}: make room, or name a place on another disk", what="disk") from None
+        raise InvalidInput(f"{where}: name a file in a folder that exists and can be written") from None
+
+
+def write_out(out: Path | None, default: Path, data: bytes) -> Path:
+    """Write to `out`, or to `default` in a private folder that is made if needed, and return the path.
+
+    Raises InvalidInput if no file can be written there, and Unavailable if the disk is full.
+    """
+    path = (out or default).absolute()
+    with output(path):
+        if out is None:
+            private.own_folder(path.parent)
+        private.write(path, data)
+    return path

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutter import sources
-from cutter.batch import resume_plan, ways
+from cutter.batch import ways
 from cutter.batch.queue import Problem, QueueRefused
 from cutter.batch.view import BatchView
 from cutter.marking import Marking, MarkRefusal
@@ -154,7 +154,7 @@ def go_on(settings: Settings, view: BatchView) -> dict[str, Any]:
 
     A batch that has nothing left to do stays unchanged, and the answer says so.
     """
-    if not resume_plan.moves(view):
+    if not ways.moves(view):
         return {"note": resting(view)}
     batch_id = view.batch_id
     return {"workflow_id": asyncio.run(_opened(settings, batch_id, view.batch.starter))}

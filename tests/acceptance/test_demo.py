@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from cutter.catalogue import GATES
-from cutter.stack import records
+from cutter.stack import supervisor
 from cutter.stack.addresses import DEMO
 from starter.commands.demo import LAWS
 from tests.support.processes import Stack, stack
@@ -17,17 +17,17 @@ LONG = "/".join(["Gesetze und Verträge 法律"] * 7)
 
 
 def test_a_demo_tells_its_whole_story_and_leaves_nothing_running_but_what_was_up_before(standing: Stack) -> None:
-    before = {name: record.process for name, record in records.read(standing.state).items()}
+    before = {name: record.process for name, record in supervisor.read(standing.state).items()}
     with stack("cd", LONG) as alone:
         assert len(os.fsencode(alone.state)) > 200
         done = alone.cutter("demo")
         assert done.returncode == 0, done.stderr[-2000:]
-        assert not [name for name, record in records.read(alone.state / DEMO).items() if record.alive]
+        assert not [name for name, record in supervisor.read(alone.state / DEMO).items() if record.alive]
         leaves_the_state_folder_to_its_owner(alone)
         ends_with_a_batch(done.stdout)
         ends_with_an_amended_law(done.stdout, done.stderr)
         can_be_left_up_found_and_taken_down(alone)
-    assert {name: record.process for name, record in records.read(standing.state).items() if record.alive} == before
+    assert {name: record.process for name, record in supervisor.read(standing.state).items() if record.alive} == before
     ends_at_closeout(done.stdout)
     shows_gates_and_approvals(done.stdout)
     names_the_pages_to_look_at(done.stdout)
@@ -55,7 +55,7 @@ def can_be_left_up_found_and_taken_down(alone: Stack) -> None:
     assert f"looked in {alone.state}, while the demo's stack is up in {alone.state / DEMO}" in away.stderr
     assert len(alone.json("status", env={"CUTTER_STATE_DIR": str(alone.state / DEMO)})["runs"]) == 9
     assert "the demo's postgres" in alone.cutter("down").stdout
-    assert not [name for name, record in records.read(alone.state / DEMO).items() if record.alive]
+    assert not [name for name, record in supervisor.read(alone.state / DEMO).items() if record.alive]
 
 
 def ends_with_a_batch(text: str) -> None:

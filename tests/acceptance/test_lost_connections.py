@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from activities.run.approval_requests import judge_approval, open_request, set_stop
-from activities.run.escalate import escalate
+from activities.run.course import escalate
 from cutter.catalogue import GATES, Sovereign, WorkerRole
 from cutter.errors import Unavailable
 from cutter.messages import EscalateInput, GateOutcome, JudgeInput, RequestInput, StopInput

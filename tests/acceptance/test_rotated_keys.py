@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cutter import openpgp
-from cutter.backup.artifacts import open_store
+from cutter.backup.encryption import open_store
 from cutter.backup.restore import read_record
 from cutter.catalogue import WorkerRole
 from cutter.gpg import Gpg
-from cutter.stack import records
+from cutter.stack import supervisor
 from tests.support.processes import Stack, stack
 from tests.support.runbook import enacted, sections, types
 
@@ -28,7 +28,7 @@ def served() -> Iterator[Stack]:
 
 
 def workers(made: Stack) -> list[int]:
-    return [records.read(made.state)[f"worker-{role}"].process.pid for role in WorkerRole]
+    return [supervisor.read(made.state)[f"worker-{role}"].process.pid for role in WorkerRole]
 
 
 def test_another_backup_key_while_runs_continue(served: Stack) -> None:

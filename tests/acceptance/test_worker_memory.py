@@ -42,7 +42,7 @@ def test_the_threads_of_a_worker_share_a_few_arenas(standing: Stack, name: str) 
 
 FREED = """
 from pathlib import Path
-from activities.worker import allocator
+from activities.worker import process
 
 def resident():
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096
@@ -51,7 +51,7 @@ kept = [bytes(2_000) for _ in range(20_000)]
 full = resident()
 kept = kept[::100]
 before = resident()
-allocator.give_back()
+process.give_back()
 print(full - before, before - resident())
 """
 

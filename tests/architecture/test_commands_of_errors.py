@@ -35,7 +35,7 @@ MARKDOWN = {
 WHOLE = {("cutter/preflight/checks.py", f"{check}.remedy.startswith") for check in ("self", "check")}
 """A remedy that is only a command. The module that made the check wrote it."""
 
-LEADS_NOWHERE = ["starter/commands/desk.py", "starter/local/keys.py"]
+LEADS_NOWHERE = ["starter/commands/keys.py", "starter/commands/pages.py"]
 """Each has one message that names a command which does not help this person here."""
 
 

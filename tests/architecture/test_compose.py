@@ -13,9 +13,8 @@ import yaml
 from cutter.catalogue import WorkerRole
 from cutter.settings import Settings
 from cutter.stack import temporal
-from cutter.stack.key_homes import HOMES
-from cutter.stack.temporal_server import DYNAMIC_CONFIG
-from cutter.stack.workers import database_roles
+from cutter.stack.temporal import DYNAMIC_CONFIG
+from cutter.stack.workers import HOMES, database_roles
 from temporal.names import SEARCH_ATTRIBUTES
 
 ROOT = Path(__file__).parents[2]

@@ -29,7 +29,7 @@ from psycopg.rows import dict_row
 
 from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
-from activities.run.begin import begin_run
+from activities.run.course import begin_run
 from cutter.catalogue import BY_NAME, GATES, Sovereign, WorkerRole
 from cutter.errors import Unavailable
 from cutter.messages import BeginInput, GateInput, JudgeInput, RequestInput, RunInput

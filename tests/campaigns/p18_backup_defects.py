@@ -26,8 +26,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cutter.backup.record import BackupRefusal, RestoreReport
-from cutter.backup.tables import TABLES
+from cutter.backup.record import TABLES, BackupRefusal, RestoreReport
 from cutter.errors import Unavailable
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import ROLE, Rig

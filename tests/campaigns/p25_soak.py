@@ -41,7 +41,7 @@ from cutter.approvals import schema
 from cutter.catalogue import BY_NAME, WorkerRole
 from cutter.limits import MIB
 from cutter.messages import RunInput
-from cutter.stack import records, workers
+from cutter.stack import supervisor, workers
 from cutter.stack.processes import spawn
 from cutter.storage import runs as run_rows
 from cutter.types import Json
@@ -332,7 +332,7 @@ def _in_a_transaction(made: Stack) -> psycopg.Connection[Any]:
 
 def _leaking_worker(made: Stack, every: float) -> None:
     """Put a leaking exec worker in the place of the other one."""
-    service, role = records.read(made.state)[EXEC], WorkerRole.EXEC
+    service, role = supervisor.read(made.state)[EXEC], WorkerRole.EXEC
     kill(service.process)
     ready = workers.ready_file(made.settings, role)
     ready.unlink(missing_ok=True)
@@ -342,7 +342,7 @@ def _leaking_worker(made: Stack, every: float) -> None:
         environment=workers.environment(made.settings, role) | {leaking_worker.EVERY: str(every)},
     )  # fmt: skip
     wait(ready.exists, seconds=60, what="a leaking worker")
-    records.remember(made.state, replace(service, process=process))
+    supervisor.remember(made.state, replace(service, process=process))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,11 +31,9 @@ import uuid_utils
 from fastapi import FastAPI
 from psycopg.types.json import Jsonb
 
-from activities.run.begin import begin_run
-from activities.run.escalate import escalate
+from activities.run.course import begin_run, escalate
 from cutter.batch import batch_step, documents
-from cutter.batch.disposition import disposition
-from cutter.batch.triage import Triage
+from cutter.batch.triage import Triage, disposition
 from cutter.catalogue import Role, WorkerRole
 from cutter.domain.next_step import Needs, Step, StepFacts
 from cutter.messages import BeginInput, EscalateInput, RunInput

@@ -30,8 +30,8 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy
 
 from cutter.settings import Settings
-from cutter.stack import records, temporal, temporal_server
-from cutter.stack.ports import LOOPBACK
+from cutter.stack import supervisor, temporal
+from cutter.stack.addresses import LOOPBACK
 from tests.cases.trials import Summary, command_line, write_lines
 from tests.support import browser
 from tests.support.guarded import without_web_guards
@@ -112,12 +112,12 @@ def _arm(program: str, arm: str) -> Iterator[dict[str, Any]]:
         state = Path(folder)
         settings = Settings(state_dir=state / "state")
         try:
-            address = temporal_server.ensure_server(settings, temporal.resolve()).address
+            address = temporal.ensure_server(settings, temporal.resolve()).address
             assert address is not None
             with _stranger(state) as home, browser.page(program, state / "browser", *_flags()) as page:
                 yield from asyncio.run(_attacks(page, home, settings.state, address, arm))
         finally:
-            temporal_server.stop_server(settings.state)
+            temporal.stop_server(settings.state)
 
 
 async def _attacks(page: browser.Page, home: str, state: Path, address: str, arm: str) -> list[dict[str, Any]]:
@@ -161,7 +161,7 @@ async def _effects(client: Client, attack: Attack) -> set[str]:
 
 def doors(state: Path) -> list[int]:
     """Every port on which the server listens, the Web UI's included."""
-    pids = [service.process.pid for service in records.read(state).values()]
+    pids = [service.process.pid for service in supervisor.read(state).values()]
     connections = [each for pid in pids for each in psutil.Process(pid).net_connections(kind="tcp")]
     return sorted({each.laddr.port for each in connections if each.status == psutil.CONN_LISTEN})
 

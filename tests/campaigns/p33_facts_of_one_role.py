@@ -28,7 +28,7 @@ from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, State, WorkerRole
 from cutter.errors import Conflict, CutterError
 from cutter.evidence import bundle, offline
 from cutter.gates import closeout
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter.commands.evidence import exported
@@ -72,7 +72,7 @@ def pools(made: Deployment, run_id: str) -> dict[str, list[Any]]:
     digest = made.database.value("select sha256 from public.source_snapshot limit 1")
     folder, day = folder_of(run, digest), day_of(run).date()
     names = [
-        *run_documents(folder, GATES, day), kb_folder.stop_report(folder, day, number=1),
+        *run_documents(folder, GATES, day), kb_ids.stop_report(folder, day, number=1),
         closeout.index_id(run_id), f"{run_id}/evidence-{'0' * 16}.tar",
     ]  # fmt: skip
     requests = made.database.value(

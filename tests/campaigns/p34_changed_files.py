@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from unittest import mock
 
-from activities.gates import evidence_bundle
+from activities.gates import closeout
 from cutter.catalogue import BY_NAME, GATES, State
 from cutter.evidence import bundle
 from cutter.types import Json
@@ -84,7 +84,7 @@ def _run(server: TestCluster, keys: Keys, trials: int, seed: int, out: Path | No
         server.database() as database,
         deployment(database, keys) as made,
         mock.patch.object(bundle, "document_of", return_value=None),
-        mock.patch.object(evidence_bundle, "_accepted_defects", return_value=()),
+        mock.patch.object(closeout, "_accepted_defects", return_value=()),
     ):
         control = list(play(made, max(1, trials // CONTROL_SHARE), seed + 1))
     write_lines(out, [*rows, *control])

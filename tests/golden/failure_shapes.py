@@ -92,8 +92,9 @@ CODIFIED_NUMBERS = {
     ),
     "a source with a number that is missing": Shape(
         profile="vietnamese-law",
-        text=law(*(f"Điều 3.1.TT.2.{number}. Tên\n\nNội dung." for number in (1, 2, 4)), "Điều 3.1.NĐ.6.1. A\n\nMột."),
-        red=("number_missing:LAW/DIEU-3-1-TT-2-4", 9),
+        text=law(*(f"Điều 3.1.TT.2.{number}. Tên\n\nNội dung." for number in (1, 2)), "Theo Điều 3.1.TT.2.3 thì khác.",
+                 "Điều 3.1.TT.2.4. Tên\n\nNội dung.", "Điều 3.1.NĐ.6.1. A\n\nMột."),
+        red=("number_missing:LAW/DIEU-3-1-TT-2-4", 11),
     ),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 
 from cutter.catalogue import GATES, PLANNED
-from cutter.domain.batch_states import BatchState
+from cutter.domain.run_state import BatchState
 from cutter.errors import CutterError
 from cutter.stack.processes import until
 from cutter.types import Json

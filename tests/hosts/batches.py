@@ -11,7 +11,7 @@ from typing import LiteralString
 
 import uuid_utils
 
-from cutter.domain.batch_states import BatchState
+from cutter.domain.run_state import BatchState
 from cutter.stack.processes import until
 from tests.hosts.cluster import APPROVER, Cluster
 from tests.hosts.ground import give

@@ -15,9 +15,8 @@ from typing import Any, LiteralString
 
 import psycopg
 
-from cutter.stack import ports
-from cutter.stack.processes import until
-from cutter.stack.service_user import ServiceUser
+from cutter.stack import addresses
+from cutter.stack.processes import ServiceUser, until
 from cutter.types import Json
 from tests.hosts import certificates, ground, programs, workers
 from tests.hosts.database import Pair, Server
@@ -80,19 +79,19 @@ class Cluster:
         user = self.users["postgres"]
         self.ground.folder("databases", user)
         base = Server(name="engine", ground=self.ground, programs=self.programs, authority=authority,
-                      keeper=self.keeper, user=user, port=ports.free(), restarts=True)  # fmt: skip
+                      keeper=self.keeper, user=user, port=addresses.free(), restarts=True)  # fmt: skip
         base.initialise()
         base.begin()
         self.engine = Engine(ground=self.ground, programs=self.programs, authority=authority, keeper=self.keeper,
                              user=self.users["temporal"], database=base, password=self.password,
                              ports=free_ports())  # fmt: skip
-        pair = [replace(base, name=name, port=ports.free(), restarts=False) for name in ("law_a", "law_b")]
+        pair = [replace(base, name=name, port=addresses.free(), restarts=False) for name in ("law_a", "law_b")]
         self.laws = Pair(*pair, password=self.password)
         self.laws.begin()
 
     def _store(self) -> dict[str, str]:
         """An S3 server with two buckets; the settings that lead to it."""
-        port, folder = ports.free(), self.ground.folder("store", self.users["store"])
+        port, folder = addresses.free(), self.ground.folder("store", self.users["store"])
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "PYTHONPATH": str(self.programs.python)}
         self.keeper.start(Unit(
             name="store", command=[sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)],
@@ -100,7 +99,7 @@ class Cluster:
             log=self.ground.place / "logs" / "store.log",
         ))  # fmt: skip
         address = f"http://127.0.0.1:{port}"
-        assert until(lambda: ports.listens(address.removeprefix("http://")), seconds=30), self.keeper.said("store")
+        assert until(lambda: addresses.listens(address.removeprefix("http://")), seconds=30), self.keeper.said("store")
         for bucket in BUCKETS:
             urllib.request.urlopen(urllib.request.Request(f"{address}/{bucket}", method="PUT"), timeout=10).close()
         return {
@@ -162,7 +161,7 @@ class Cluster:
 
     def start_workers(self, build: str) -> dict[str, int]:
         """The six workers of a build; each serves when this returns. Their probes, by name."""
-        probes = {f"{name}@{build}": ports.free() for name in self.hosts}
+        probes = {f"{name}@{build}": addresses.free() for name in self.hosts}
         for (name, probe), host in zip(probes.items(), self.hosts.values(), strict=True):
             host.start(name, self.builds[build], probe)
         workers.await_ready(probes, self.keeper)

@@ -15,8 +15,7 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from cutter.stack.processes import as_user, until
-from cutter.stack.service_user import ServiceUser
+from cutter.stack.processes import ServiceUser, as_user, until
 from cutter.types import Json
 from tests.hosts.certificates import Authority
 from tests.hosts.ground import Ground, give

@@ -11,10 +11,9 @@ from typing import Any
 
 from psycopg import sql
 
-from cutter.stack import ports
-from cutter.stack.processes import until
-from cutter.stack.service_user import ServiceUser
-from cutter.stack.temporal_server import DYNAMIC_CONFIG
+from cutter.stack import addresses
+from cutter.stack.processes import ServiceUser, until
+from cutter.stack.temporal import DYNAMIC_CONFIG
 from tests.hosts.certificates import Authority
 from tests.hosts.database import Server
 from tests.hosts.ground import Ground, give
@@ -40,7 +39,7 @@ class Engine:
     user: ServiceUser
     database: Server
     password: str
-    ports: dict[str, tuple[int, int]]
+    addresses: dict[str, tuple[int, int]]
 
     @property
     def frontends(self) -> list[tuple[str, int]]:
@@ -157,7 +156,7 @@ class Engine:
 
 def free_ports() -> dict[str, tuple[int, int]]:
     """A port of its own for the calls and for the membership of each service."""
-    return {service: (ports.free(), ports.free()) for service in SERVICES}
+    return {service: (addresses.free(), addresses.free()) for service in SERVICES}
 
 
 def _dynamic(pair: str) -> str:

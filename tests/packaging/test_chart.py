@@ -13,10 +13,9 @@ import yaml
 
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.settings import Settings
-from cutter.stack import key_homes, workers
+from cutter.stack import workers
 from starter.command_table import COMMANDS
-from starter.local import deployment_keys
-from starter.local.deployment_keys import KeyRole
+from starter.commands.keys import KeyRole
 from tests.support.database import short_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,9 +91,9 @@ def test_the_first_container_has_its_own_passwords_and_all_that_its_home_needs(
     worker: WorkerRole, tmp_path: Path
 ) -> None:
     (keys,) = (container for container in containers(worker) if container["name"] == "keys")
-    assert keys["args"] == ["keys", "import", "--role", key_homes.HOMES[worker], "/run/secrets/cutter"]
+    assert keys["args"] == ["keys", "import", "--role", workers.HOMES[worker], "/run/secrets/cutter"]
     for each in (KeyRole.EXECUTOR, KeyRole.VERIFIER, KeyRole.BACKUP):
-        deployment_keys.make(each, tmp_path / "made", expire="1d")
+        keys.make_key(each, tmp_path / "made", expire="1d")
     (tmp_path / "handed").mkdir()
     handed = seen(worker, "keys")
     assert set(handed) == {"secrets"}
@@ -103,8 +102,8 @@ def test_the_first_container_has_its_own_passwords_and_all_that_its_home_needs(
     for name in handed["secrets"] - passwords:
         shutil.copy(tmp_path / "made" / name, tmp_path / "handed")
     with short_folder() as homes:
-        deployment_keys.install(KeyRole(key_homes.HOMES[worker]), tmp_path / "handed", homes, tmp_path / "secrets")
-        subprocess.run(["gpgconf", "--homedir", str(homes / key_homes.HOMES[worker]), "--kill", "all"], check=True)
+        keys.install_key(KeyRole(workers.HOMES[worker]), tmp_path / "handed", homes, tmp_path / "secrets")
+        subprocess.run(["gpgconf", "--homedir", str(homes / workers.HOMES[worker]), "--kill", "all"], check=True)
 
 
 @every_pod

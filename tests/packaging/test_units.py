@@ -13,10 +13,10 @@ import pytest
 
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.settings import Settings
-from cutter.stack import key_homes, workers
+from cutter.stack import workers
 from starter.command_table import COMMANDS
-from starter.local import deployment_keys
-from starter.local.deployment_keys import KeyRole
+from starter.commands import keys
+from starter.commands.keys import KeyRole
 from tests.support.database import short_folder
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "systemd"
@@ -59,17 +59,17 @@ def test_a_worker_s_credentials_are_all_that_its_key_needs(worker: WorkerRole, t
     """The files of a unit's credentials make the worker's home, and no other worker's."""
     (step,) = lines(unit_of(worker))["ExecStartPre"]
     role = KeyRole(re.fullmatch(r"/opt/cutter/bin/cutter keys import --role (\w+) %d", step)[1])  # type: ignore[index]
-    assert role == key_homes.HOMES[worker]
+    assert role == workers.HOMES[worker]
     for each in (KeyRole.EXECUTOR, KeyRole.VERIFIER, KeyRole.BACKUP):
-        deployment_keys.make(each, tmp_path / "made", expire="1d")
+        keys.make_key(each, tmp_path / "made", expire="1d")
     handed = tmp_path / "handed"
     handed.mkdir()
     for name in credentials(unit_of(worker)):
         if not name.endswith(".password"):
             shutil.copy(tmp_path / "made" / name, handed)
     with short_folder() as homes:
-        deployment_keys.install(role, handed, homes, tmp_path / "secrets")
-        assert key_homes.foreign(homes, worker) == []
+        keys.install_key(role, handed, homes, tmp_path / "secrets")
+        assert workers.foreign(homes, worker) == []
         subprocess.run(["gpgconf", "--homedir", str(homes / role), "--kill", "all"], check=True)
 
 

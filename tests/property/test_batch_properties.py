@@ -9,12 +9,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutter.batch.dependencies import circles, in_turn
 from cutter.batch.item import GOOD, Item, Outcome, Stage
-from cutter.batch.plan import blocked, next_starts, order
+from cutter.batch.plan import blocked, circles, in_turn, next_starts, order
 from cutter.batch.queue import QueueRefused, load_queue
 from cutter.batch.state import ENDS, batch_state, is_partial, workstream_state
-from cutter.domain.batch_states import BatchState, WorkstreamState
+from cutter.domain.run_state import BatchState, WorkstreamState
 
 unhurried = settings(deadline=None, max_examples=60)
 """A busy machine is no reason to fail."""

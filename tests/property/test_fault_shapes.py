@@ -68,7 +68,10 @@ def test_a_titled_article_without_its_hashes_is_found_at_its_line(
 @given(word=WORDS, count=st.integers(4, 30), data=st.data())
 def test_an_article_that_is_missing_is_found(word: str, count: int, data: st.DataObject) -> None:
     articles = law(word, count)
-    del articles[data.draw(st.integers(1, count - 2))]
+    at = data.draw(st.integers(1, count - 2))
+    del articles[at]
+    assert red("".join(articles)) == set()
+    articles[at - 1] += f"As {word} {at + 1} says.\n\n"
     assert red("".join(articles)) == {"number_missing"}
 
 
@@ -93,7 +96,8 @@ def test_a_long_article_is_red_if_it_swallowed_the_list_of_another(
 def test_a_gap_is_explained_by_a_note_that_names_all_of_it(word: str, last: int, gap: int, short: bool) -> None:
     named = f"{last + 1} to {last + gap - short}" if gap - short > 1 else f"{last + gap - short}"
     note = f"{{{word} {named} repealed by the Act of 1999}}\n\n"
-    codes = red("".join([*law(word, last), note, *law(word, 3, start=last + gap + 1)]))
+    before = [*law(word, last), f"As {word} {last + gap} says.\n\n"]
+    codes = red("".join([*before, note, *law(word, 3, start=last + gap + 1)]))
     assert codes == ({"number_missing"} if short else set())
 
 

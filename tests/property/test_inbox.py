@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter import limits
-from temporal.data_converter import UNDECODABLE
+from temporal.client import UNDECODABLE
 from workflows import message_queue
 
 JSON = st.recursive(

@@ -17,13 +17,28 @@ from hypothesis import given
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.state import workstream_state
 from cutter.catalogue import GATES, PLANNED, SKIPPED, State
-from cutter.domain.batch_states import WorkstreamState
 from cutter.domain.next_step import AWAITING
-from cutter.lifecycle.declarations import DOCUMENT_RUN, FAILED, REQUEST, RUN, STEP, STOPPED, TASK, VOIDED
-from cutter.lifecycle.facts import Activity, Began, Change, Finished, Moved, RunFacts, Tried, after
-from cutter.lifecycle.machine import Lifecycle
-from cutter.lifecycle.states import RequestStatus, RunStatus, StepStatus, TaskState
-from cutter.lifecycle.views import request_status, run_status, step_status, steps_of, task_state
+from cutter.domain.run_state import WorkstreamState
+from cutter.lifecycle.declarations import DOCUMENT_RUN, FAILED, REQUEST, RUN, STEP, STOPPED, TASK, VOIDED, Lifecycle
+from cutter.lifecycle.views import (
+    Activity,
+    Began,
+    Change,
+    Finished,
+    Moved,
+    RequestStatus,
+    RunFacts,
+    RunStatus,
+    StepStatus,
+    TaskState,
+    Tried,
+    after,
+    request_status,
+    run_status,
+    step_status,
+    steps_of,
+    task_state,
+)
 from tests.property.test_batch_properties import any_items, unhurried
 
 OUTCOMES = ("failed", "unavailable_at_last", "lane_busy", "approval_refused", "drift", "stopped", "over_cap", "ended")

@@ -13,10 +13,21 @@ from cutter.catalogue import State
 from cutter.domain.run_record import RunSidecar
 from cutter.lifecycle.declarations import DOCUMENT_RUN, REQUEST, RUN, STEP, TASK
 from cutter.lifecycle.events import Event, lines, moment
-from cutter.lifecycle.facts import Began, Change, Finished, Moved, RunFacts, Tried, after
 from cutter.lifecycle.history import run_events, run_facts
 from cutter.lifecycle.validation import Finding, Validation
-from cutter.lifecycle.views import request_status, run_status, step_status, task_state
+from cutter.lifecycle.views import (
+    Began,
+    Change,
+    Finished,
+    Moved,
+    RunFacts,
+    Tried,
+    after,
+    request_status,
+    run_status,
+    step_status,
+    task_state,
+)
 from cutter.projections.transitions_file import check
 from cutter.types import Json
 from tests.property.test_batch_properties import unhurried

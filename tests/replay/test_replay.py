@@ -11,7 +11,7 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
-from temporal.data_converter import DATA_CONVERTER
+from temporal.client import DATA_CONVERTER
 from temporal.signal_guard import MessageGuard
 from tests.replay.record import HISTORIES, expectation
 from tests.support.clock_workflow import ClockWorkflow

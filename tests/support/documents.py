@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from cutter.catalogue import Gate
-from cutter.kb.folder import phase_report, request
+from cutter.kb.ids import phase_report, request
 
 
 def run_documents(folder: str, gates: Sequence[Gate], day: date) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from starter.command_table import COMMANDS
 from tests.support.pace import patient
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload([__name__, *sorted({command.module for command in COMMANDS if command.present})])
+_CONTEXT.set_forkserver_preload([__name__, *sorted({command.module for command in COMMANDS})])
 
 _STARTING = Lock()
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from cutter.stack import ports, temporal_server
+from cutter.stack import addresses, temporal
 
 
 @contextmanager
 def without_web_guards() -> Iterator[None]:
     """Servers that start in here take requests from web pages, and their Web UI has the address that all know."""
     with (
-        patch.object(temporal_server, "WEB_GUARDS", ()),
-        patch.object(ports, "own_address", lambda _: ports.LOOPBACK),
+        patch.object(temporal, "WEB_GUARDS", ()),
+        patch.object(addresses, "own_address", lambda _: addresses.LOOPBACK),
     ):
         yield

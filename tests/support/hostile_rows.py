@@ -22,8 +22,8 @@ from rich.console import Console
 
 from activities import approval_judge
 from activities import outbox as publish
-from activities.run import begin
-from activities.run.escalate import stops_of
+from activities.run import course
+from activities.run.course import stops_of
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole
 from cutter.domain.worker_status import worker_report
 from cutter.errors import CutterError
@@ -300,7 +300,7 @@ def _stop_route(at: Ground, run_id: str) -> object:
 
 
 def _begin(at: Ground, run_id: str) -> object:
-    return begin.view_of(run_rows.sidecar(at.made.settings, run_id))
+    return course.view_of(run_rows.sidecar(at.made.settings, run_id))
 
 
 def _judge(at: Ground, run_id: str) -> object:

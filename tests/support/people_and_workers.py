@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.catalogue import GATES, Gate, WorkerRole
 from cutter.domain.run_record import RunSidecar

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cutter.catalogue import Role
-from cutter.stack import ports, service_user
+from cutter.stack import addresses, postgres_programs
 from cutter.stack.processes import as_user, until
 from tests.support.database import TestCluster, short_folder
 
@@ -20,14 +20,14 @@ PROGRAM = shutil.which("pgbouncer", path="/usr/local/sbin:/usr/sbin:/usr/local/b
 @contextmanager
 def front(cluster: TestCluster, *, mode: str = "transaction", more: str = "") -> Iterator[int]:
     """The port of a PgBouncer that pools by `mode`. `more` are further lines of its configuration."""
-    user = service_user.service_user()
+    user = postgres_programs.service_user()
     with short_folder() as folder:
         folder.chmod(0o711)
-        port = ports.choose(folder / "port", wanted=None, setting="")
+        port = addresses.choose(folder / "port", wanted=None, setting="")
         files = {"users": _users(cluster), "ini": _configuration(cluster, folder, port, mode, more)}
         for name, text in files.items():
             (folder / name).write_text(text, encoding="ascii")
-            service_user.give(folder / name, user)
+            postgres_programs.give(folder / name, user)
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
                 [str(PROGRAM), "ini"], cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL, **as_user(user)

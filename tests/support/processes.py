@@ -21,9 +21,9 @@ from psycopg.rows import dict_row
 
 from cutter.catalogue import WorkerRole
 from cutter.settings import Settings
-from cutter.stack import records, workers
+from cutter.stack import supervisor, workers
 from cutter.stack.processes import Process, alive, send, spawn, until
-from cutter.stack.records import Service
+from cutter.stack.supervisor import Service
 from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import demo
@@ -87,7 +87,7 @@ class Stack:
 
     def process(self, name: str) -> Process:
         """The process that `cutter up` started under this name."""
-        return records.read(self.state)[name].process
+        return supervisor.read(self.state)[name].process
 
     def kill(self, name: str) -> None:
         """SIGKILL, and wait until it is gone."""
@@ -227,7 +227,7 @@ def pinned_workers(made: Stack, build: str, folder: Path = ROOT) -> None:
     """Start the workers of a pinned build and make it current, as docs/runbooks/upgrade.md says. `down` ends them."""
     for role in WorkerRole:
         process = extra_worker(made, role, folder=folder, CUTTER_VERSIONING="pinned", CUTTER_BUILD_ID=build)
-        records.remember(made.state, Service(name=f"worker-{role}@{build}", process=process, version=build))
+        supervisor.remember(made.state, Service(name=f"worker-{role}@{build}", process=process, version=build))
     deployment = ("worker", "deployment", "set-current-version", "--deployment-name", "cutter")
 
     def current() -> bool:
@@ -238,13 +238,13 @@ def pinned_workers(made: Stack, build: str, folder: Path = ROOT) -> None:
 
 def behind_proxy(made: Stack, name: str, role: WorkerRole, proxy: CommitProxy) -> None:
     """Have a worker reach PostgreSQL through the proxy, unless it does; `cutter up` takes the new one for its own."""
-    service = records.read(made.state)[name]
+    service = supervisor.read(made.state)[name]
     how = f"worker.py behind the proxy at {proxy.port}"
     if service.alive and service.how == how:
         return
     kill(service.process)
     process = extra_worker(made, role, CUTTER_DATABASE_URL=f"postgresql://127.0.0.1:{proxy.port}/cutter")
-    records.remember(made.state, replace(service, process=process, how=how))
+    supervisor.remember(made.state, replace(service, process=process, how=how))
 
 
 def temporal_program() -> str:

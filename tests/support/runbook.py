@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from tests.support.laws import law
 from tests.support.processes import ROOT, Stack, wait
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from activities.registry import GATE_FUNCTIONS
 from activities.run.approval_requests import judge_approval, open_request
-from activities.run.begin import begin_run
+from activities.run.course import begin_run
 from activities.worker.dependencies import ROLES_OF, Deps
 from cutter import sources
 from cutter.approvals import approver_store, schema
@@ -30,11 +30,11 @@ from cutter.gpg import Gpg
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
 from cutter.policy.rules_file import shipped
 from cutter.settings import Settings, load
-from cutter.stack import key_homes
+from cutter.stack import workers
 from cutter.types import Json
 from starter.approver import signing_desk
 from starter.commands import approvers
-from starter.local.keys import ensure_throwaway_keys
+from starter.commands.keys import ensure_throwaway_keys
 from tests.support.database import Database, TestCluster, short_folder
 from tests.support.policies import put_in_force
 from tests.support.signatures import sign_answer
@@ -196,7 +196,7 @@ def _of_role(settings: Settings, folder: Path, role: WorkerRole) -> Settings:
     for database_role in ROLES_OF[role]:
         shutil.copy2(settings.secrets / f"{database_role.value}.password", secrets)
     keys = folder / f"keys-{role.value}"
-    key_homes.hand_over(settings.keys, keys, role)
+    workers.hand_over(settings.keys, keys, role)
     return settings.model_copy(update={"secrets_dir": secrets, "keys_dir": keys})
 
 

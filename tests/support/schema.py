@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from cutter import limits
 from cutter.domain.digests import sha256_hex
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from cutter.storage.roles import declared_grants
 from tests.support.database import OWNER, TEMPLATE, own_cluster
 

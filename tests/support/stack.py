@@ -31,13 +31,13 @@ from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.messages import RunInput, RunResult
 from cutter.settings import Settings
-from cutter.stack import key_homes
+from cutter.stack import workers
 from cutter.storage import runs as run_rows
 from cutter.types import Json
 from starter.approver import orders, signing_desk
 from starter.approver.signing_desk import Signing
 from starter.commands import approvers
-from starter.local.keys import ensure_throwaway_keys
+from starter.commands.keys import ensure_throwaway_keys
 from temporal import names, runs
 from temporal.client import connect
 from tests.support import database as database_support
@@ -136,7 +136,7 @@ class Stack:
         for name in ROLES_OF[role]:
             shutil.copy(self.settings.secrets / f"{name.value}.password", secrets)
         keys = self.settings.state / f"keys-{role.value}"
-        key_homes.hand_over(self.settings.keys, keys, role)
+        workers.hand_over(self.settings.keys, keys, role)
         own = {"secrets_dir": secrets, "keys_dir": keys}
         deps = build_deps(self.settings.model_copy(update={**own, **changed}), role)
         deps.after_commit.append(self._after_commit)

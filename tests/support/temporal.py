@@ -18,8 +18,8 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from cutter.settings import Settings
-from cutter.stack import temporal, temporal_server
-from starter.commands.search_attributes import ensure
+from cutter.stack import temporal
+from starter.commands.reconcile import ensure_attributes
 from tests.support.pace import patient, pause
 
 T = TypeVar("T")
@@ -33,12 +33,12 @@ def server() -> Iterator[str]:
     settings = Settings(state_dir=state)
     try:
         resolution = temporal.resolve()
-        address = resolution.address or temporal_server.ensure_server(settings, resolution).address
+        address = resolution.address or temporal.ensure_server(settings, resolution).address
         assert address is not None
-        ensure(Settings(state_dir=state, temporal_address=address))
+        ensure_attributes(Settings(state_dir=state, temporal_address=address))
         yield address
     finally:
-        temporal_server.stop_server(state)
+        temporal.stop_server(state)
         shutil.rmtree(state, ignore_errors=True)
 
 

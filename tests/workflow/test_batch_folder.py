@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from activities.batch.folder import follow_batch, project_batch
+from activities.batch.documents import follow_batch, project_batch
 from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import documents

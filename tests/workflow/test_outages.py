@@ -19,8 +19,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor, Worker
 
 from activities.reconciler import runs as reconciler_runs
-from activities.reconciler.report import Kind
-from activities.worker.shutdown import running
+from activities.reconciler.batches import Kind
+from activities.worker.process import running
 from cutter import limits
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
@@ -29,12 +29,11 @@ from cutter.lifecycle.validation import Validation
 from cutter.messages import GateInput, GateOutcome
 from cutter.preflight.checks import RUNS
 from cutter.projections.transitions_file import check
-from cutter.stack import ports
+from cutter.stack import addresses
 from starter.approver import orders
+from starter.commands import doctor, status
 from starter.commands import run as orchestrate
-from starter.commands import status
 from starter.commands.reconcile import reading_deps
-from starter.local import doctor_checks
 from temporal import names
 from temporal.client import connect
 from tests.support.stack import DOCUMENT, Run, Stack
@@ -256,7 +255,7 @@ async def test_the_reconciler_lets_a_run_record_its_outage_and_status_and_doctor
         shown = await asyncio.to_thread(status.view_of, stack.settings, run.run_id)
         assert shown.next == "cutter reconcile"
         assert "nothing has moved" in shown.needs
-        assert (await asyncio.to_thread(doctor_checks.look, stack.settings, RUNS)).remedy == "cutter reconcile"
+        assert (await asyncio.to_thread(doctor.look, stack.settings, RUNS)).remedy == "cutter reconcile"
         losing.names.remove("escalate")
         with reading_deps(stack.settings) as deps:
             report = await reconciler_runs.runs(stack.client, deps, 0)
@@ -289,7 +288,7 @@ async def test_a_resume_reaches_an_approved_run_in_an_outage_although_no_exec_wo
 async def test_workers_whose_log_cannot_be_written_go_on_and_record_why_they_stop(stack: Stack) -> None:
     """Each line of the log fails as it does on a full disk."""
     with Path("/dev/full").open("w") as full:
-        folder, port = stack.settings.state / "own-approvers", ports.free()
+        folder, port = stack.settings.state / "own-approvers", addresses.free()
         shutil.copytree(stack.settings.approvers, folder)
         own = {"CUTTER_APPROVERS_DIR": str(folder), "CUTTER_HEALTH_PORT": str(port)}
         async with stack.workers(WorkerRole.EXEC, WorkerRole.VERIFY):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from activities.reconciler.report import Drained
+from activities.reconciler.batches import Drained
 from activities.reconciler.runs import drain
 from cutter.approvals import schema
 from cutter.storage import runs as run_rows

@@ -19,10 +19,9 @@ from cutter.errors import Refused
 from cutter.preflight.checks import Check, Host, Verdict
 from cutter.projections.run_view import ShownRun
 from cutter.settings import Settings
-from cutter.stack import ports
+from cutter.stack import addresses
 from cutter.storage.pools import session
-from starter.commands import search_attributes
-from starter.local import doctor_checks
+from starter.commands import doctor, reconcile
 from starter.operator import inbox_entries, run_status
 from temporal.preflight import preflight
 from tests.support import tls
@@ -54,7 +53,7 @@ async def test_a_deployment_that_is_whole_passes_on_each_host(stack: Stack) -> N
     for hosts in (OPERATOR_ONLY, frozenset({Host.CUTTER, Host.EXEC, Host.VERIFY})):
         checks = await looked(stack.settings, hosts)
         assert [check for check in checks.values() if check.verdict is not Verdict.OK] == []
-    shown = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
+    shown = await asyncio.to_thread(doctor.all_checks, stack.settings, OPERATOR_ONLY)
     assert {"git", "make", "go", "worker-exec", "keys"} & {check.name for check in shown} == set()
     assert {check.name for check in shown} >= {"workers", "lanes", "database guards", "search attributes"}
     assert [check for check in shown if check.failed] == []
@@ -71,7 +70,7 @@ async def test_a_namespace_without_our_attributes_fails_until_the_command_was_ty
         await asyncio.sleep(0.2)
     assert (failed.verdict, failed.remedy) == (Verdict.BAD, "cutter reconcile --every 10")
     assert "CutterState" in failed.found
-    await asyncio.to_thread(search_attributes.ensure, settings)
+    await asyncio.to_thread(reconcile.ensure_attributes, settings)
     for _ in range(50):
         if (await looked(settings))["search attributes"].verdict is Verdict.OK:
             return
@@ -93,7 +92,7 @@ async def test_a_namespace_without_room_is_named_with_the_command_that_makes_roo
 
     await until(added, seconds=20)
     with pytest.raises(Refused, match="search-attribute remove") as refusal:
-        await asyncio.to_thread(search_attributes.ensure, settings)
+        await asyncio.to_thread(reconcile.ensure_attributes, settings)
     assert "does not answer" not in str(refusal.value)
 
 
@@ -133,7 +132,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
     obstacle = stack.settings.state / "not-a-folder"
     obstacle.write_text("x")
     run = await stack.start()
-    port = ports.free()
+    port = addresses.free()
     async with worker_process(
         stack, WorkerRole.CUTTER, CUTTER_KB_URL=(obstacle / "kb").as_uri(), CUTTER_HEALTH_PORT=str(port)
     ) as process:
@@ -147,7 +146,7 @@ async def test_a_worker_waits_with_its_reason_everywhere_and_serves_after_the_re
         with session(stack.settings, Role.OPERATOR) as connection:
             shown = inbox_entries.blocked(connection)
         assert [repair.reason for repair in shown] == [view.blocked]
-        workers = await asyncio.to_thread(doctor_checks.all_checks, stack.settings, OPERATOR_ONLY)
+        workers = await asyncio.to_thread(doctor.all_checks, stack.settings, OPERATOR_ONLY)
         assert next(worker for worker in workers if worker.name == "workers").failed
         obstacle.unlink()
         await said(process, "worker.ready")

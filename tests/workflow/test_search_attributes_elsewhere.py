@@ -14,7 +14,7 @@ from cutter.errors import Refused
 from cutter.preflight.checks import Host, Verdict
 from cutter.settings import Settings
 from starter import cli
-from starter.commands import search_attributes
+from starter.commands import reconcile
 from starter.console.terminal import ExitCode
 from temporal.names import SEARCH_ATTRIBUTE_TYPES, SEARCH_ATTRIBUTES
 from temporal.preflight import preflight
@@ -37,7 +37,7 @@ def elsewhere(stack: Stack, request: pytest.FixtureRequest) -> Iterator[Settings
 
 async def test_the_command_names_every_attribute_with_its_type_and_the_guide(elsewhere: Settings) -> None:
     with pytest.raises(Refused) as refusal:
-        await asyncio.to_thread(search_attributes.ensure, elsewhere)
+        await asyncio.to_thread(reconcile.ensure_attributes, elsewhere)
     assert refusal.value.code == "not_by_cutter"
     message = str(refusal.value)
     assert UNAUTHORIZED in message
@@ -61,7 +61,7 @@ async def test_the_command_that_makes_the_schedule_says_it_and_goes_on(
 
 async def test_a_start_says_it_and_goes_on(elsewhere: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     """`cutter up` cannot know whether the attributes are there, and they usually are."""
-    await asyncio.to_thread(search_attributes.ensure_or_say, elsewhere)
+    await asyncio.to_thread(reconcile.ensure_attributes_or_say, elsewhere)
     assert "CutterProgress=Keyword" in capsys.readouterr().err
 
 
@@ -71,8 +71,8 @@ async def test_nothing_is_asked_for_if_the_server_lists_all_of_them(
     """The list is shown, and only the change is refused."""
     with grpc_front.front(str(stack.settings.temporal_address), NO_CHANGE) as address:
         settings = stack.settings.model_copy(update={"temporal_address": address})
-        await asyncio.to_thread(search_attributes.ensure, settings)
-        await asyncio.to_thread(search_attributes.ensure_or_say, settings)
+        await asyncio.to_thread(reconcile.ensure_attributes, settings)
+        await asyncio.to_thread(reconcile.ensure_attributes_or_say, settings)
     assert capsys.readouterr().err == ""
 
 
@@ -83,7 +83,7 @@ async def test_no_start_goes_on_without_attributes_that_are_known_to_be_missing(
             update={"temporal_address": address, "temporal_namespace": "temporal-system"}
         )
         with pytest.raises(Refused) as refusal:
-            await asyncio.to_thread(search_attributes.ensure_or_say, settings)
+            await asyncio.to_thread(reconcile.ensure_attributes_or_say, settings)
     assert refusal.value.code == "may_not_create"
     assert "temporal operator search-attribute create --namespace temporal-system --name Cutter" in str(refusal.value)
 

@@ -20,8 +20,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
 from cutter.settings import Settings
-from cutter.stack import ports
-from temporal import names, telemetry, tracing
+from cutter.stack import addresses
+from temporal import client, names, telemetry
 from temporal.client import connect
 from tests.support.stack import Stack
 from tests.support.temporal import until
@@ -53,7 +53,7 @@ class Collector(HTTPServer):
 
     def __init__(self) -> None:
         self.spans: list[Any] = []
-        super().__init__((ports.LOOPBACK, 0), Receiver)
+        super().__init__((addresses.LOOPBACK, 0), Receiver)
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -83,13 +83,13 @@ def collector() -> Iterator[Collector]:
 async def test_a_worker_serves_what_the_dashboard_shows_and_a_run_is_one_trace(
     stack: Stack, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = f"http://{ports.LOOPBACK}:{collector.server_port}"
+    where = f"http://{addresses.LOOPBACK}:{collector.server_port}"
     given = {
-        "CUTTER_METRICS_PORT": str(ports.free()),
-        tracing.VARIABLES[0]: where,
+        "CUTTER_METRICS_PORT": str(addresses.free()),
+        client.VARIABLES[0]: where,
         "OTEL_BSP_SCHEDULE_DELAY": "200",
     }
-    monkeypatch.setenv(tracing.VARIABLES[0], where)
+    monkeypatch.setenv(client.VARIABLES[0], where)
     stack.client = await connect(stack.settings)
     async with worker_process(stack, WorkerRole.CUTTER, **given) as worker:
         ready = await said(worker, "worker.ready")
@@ -129,15 +129,15 @@ async def test_a_worker_serves_what_the_dashboard_shows_and_a_run_is_one_trace(
 def test_without_a_port_nothing_is_served_and_without_a_collector_nothing_is_traced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in tracing.VARIABLES:
+    for name in client.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     _runtime, address = telemetry.runtime(Settings(), WorkerRole.EXEC, "b1")
     assert address == ""
-    assert tracing.interceptors(at_once=False) == ()
+    assert client.interceptors(at_once=False) == ()
 
 
 def test_another_build_s_worker_serves_three_ports_above_and_a_full_host_is_told() -> None:
-    settings = Settings(metrics_port=ports.free())
+    settings = Settings(metrics_port=addresses.free())
     assert settings.metrics_port is not None
     held = []
     for turn in range(telemetry.PORTS_A_ROLE):

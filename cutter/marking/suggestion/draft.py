@@ -5,6 +5,9 @@ YAML.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -13,12 +16,15 @@ import yaml
 
 from cutter.errors import InvalidInput
 from cutter.limits import CORRECTIONS_MAX, PROFILE_LEVELS_MAX
+from cutter.marking import numbers
+from cutter.marking.asides import filling
 from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form, Profile
 from cutter.marking.segments import ascii_upper
 from cutter.marking.suggestion.evidence import Evidence, Kind, read_named
 from cutter.marking.suggestion.grammar import may_nest_either_way, nearest, places
+from cutter.marking.suggestion.regions import region_lines
 from cutter.marking.vocabulary import CONTENTS, NUMBER, ROLES, Role, role_of, segment_of_word, type_of_word
 
 _UNKNOWN_RANK = 7
@@ -37,6 +43,9 @@ _FIRST_NUMBERS = ("1", "I", "1er", "1º", "1°", "一")
 
 _ARTICLES_MIN = 2
 """From this number of articles with `#` on, the whole text is assumed to use `#`."""
+
+_REGIONS_MAX = 60
+"""The most titles of other documents that a profile names."""
 
 _SAME_WORD_CHARACTERS = 3
 """The number of equal first letters by which two spellings are one word (Art., Article)."""
@@ -75,6 +84,9 @@ class DraftLevel:
     whole_document: bool
     title_next_line: bool
     lines: tuple[LikelyHeading, ...]
+    region: bool = False
+    also: tuple[Form, ...] = ()
+    """Other forms in which some of its headings are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +107,11 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
         rival = best.setdefault(kind.word.casefold(), kind)
         if _weight(kind) > _weight(rival):
             best[kind.word.casefold()] = kind
-    kinds = sorted(best.values(), key=lambda kind: kind.lines[0].index)
+    kinds = _of_the_text(sorted(best.values(), key=lambda kind: kind.lines[0].index), evidence)
+    regions = region_lines(lines, frozenset(line.index for kind in kinds for line in kind.lines))
     merged: list[DraftLevel] = []
-    for kind in _of_the_text(kinds, evidence):
-        level = _level(kind, lines)
+    for kind in kinds:
+        level = _with_other_forms(_level(kind, lines, regions), kind, evidence, lines)
         same = next((place for place, other in enumerate(merged) if _spelled_otherwise(other, level)), None)
         if same is None:
             merged.append(level)
@@ -115,7 +128,23 @@ def draft_levels(evidence: Evidence, lines: Lines) -> tuple[DraftLevel, ...]:
             whole_document=large.whole_document and small.whole_document,
             lines=tuple(sorted(large.lines + small.lines, key=lambda line: line.index)),
         )  # fmt: skip
-    return _named(_ordered(_by_grammar(merged, nearest(evidence))))[:PROFILE_LEVELS_MAX]
+    levels = _by_grammar(merged, nearest(evidence))
+    for section_type in ("section", "appendix") if merged else ():
+        own = tuple(line for line in regions if _type_of_title(line.title) == section_type)
+        titles = tuple(dict.fromkeys(line.title.rstrip(".:–—- ") for line in own))[:_REGIONS_MAX]
+        if titles:
+            levels = [*levels, DraftLevel(
+                name="region", segment="", section_type=section_type, words=(), phrases=titles, numbers=(),
+                number="required", form="plain", depth=0, rank=-1, whole_document=False, title_next_line=False,
+                lines=own, region=True,
+            )]  # fmt: skip
+    return _named(_ordered(levels))[:PROFILE_LEVELS_MAX]
+
+
+def _type_of_title(title: str) -> str:
+    """The section_type of a title of another document: an annex begins with the word of one."""
+    role = role_of(re.split(r"[\W\d]", title, maxsplit=1)[0])
+    return "appendix" if role is not None and role.name == "annex" else "section"
 
 
 def _by_grammar(levels: list[DraftLevel], grammar: Profile | None) -> list[DraftLevel]:
@@ -139,6 +168,11 @@ def _of_the_text(kinds: list[Kind], evidence: Evidence) -> list[Kind]:
     plain = [len(kind.lines) for kind in kinds if kind.form != "atx" and kind.role and kind.role.name == "article"]
     if with_hashes >= max(_ARTICLES_MIN, *plain, 0):
         return [kind for kind in kinds if kind.form == "atx"]
+    articles = [kind for kind in kinds if kind.role and kind.role.name == "article"]
+    if len(articles) > 1 and any(line.number in _FIRST_NUMBERS for line in articles[0].lines):
+        # `§2.` begins a line, `§ 1.` is in the line of its article: paragraphs, and no level of their own
+        kinds = [kind for kind in kinds if kind is articles[0] or kind.form == "atx" or not kind.word.startswith("§")
+                 or any(line.number in _FIRST_NUMBERS for line in kind.lines)]  # fmt: skip
     known = [kind for kind in kinds if kind.form == "atx" or kind.role is not None]
     return known or kinds
 
@@ -157,21 +191,62 @@ def _weight(kind: Kind) -> int:
     return len(kind.lines) * (2 if kind.form == "atx" else 1)
 
 
-def _level(kind: Kind, lines: Lines) -> DraftLevel:
+def _level(kind: Kind, lines: Lines, regions: Sequence[LikelyHeading] = ()) -> DraftLevel:
     role = kind.role
     styles = kind.styles or ("arabic",)
     name = role.name if role else ""
     optional = name == "annex" and kind.form == "atx" and not all(line.number for line in kind.lines)
     plain_article = name == "article" and kind.form != "atx"
+    borders = [line.index for line in regions]
+    firsts: Counter[int] = Counter()
+    begun: set[int] = set()
+    for line in kind.lines:
+        part = bisect_left(borders, line.index)
+        # a count that does not begin with one, and has a one later, begins again
+        firsts[part] += (line.number in _FIRST_NUMBERS) + (part not in begun and line.number not in _FIRST_NUMBERS)
+        begun.add(part)
     return DraftLevel(
         name=name, segment=segment_of_word(kind.word),
         section_type=role.section_type if role else type_of_word(kind.word),
         words=(kind.word,), phrases=(), numbers=styles,
         number="either_side" if kind.number_first else "optional" if optional else "required",
         form=kind.form, depth=kind.depth, rank=role.rank if role else _UNKNOWN_RANK,
-        whole_document=plain_article and sum(line.number in _FIRST_NUMBERS for line in kind.lines) <= 1,
+        whole_document=plain_article and max(firsts.values(), default=0) <= 1,
         title_next_line=_has_titles_below(kind, lines), lines=kind.lines,
     )  # fmt: skip
+
+
+def _with_other_forms(level: DraftLevel, kind: Kind, evidence: Evidence, lines: Lines) -> DraftLevel:
+    """The level with the forms of its lines without `#` that fill the gaps of those with `#`."""
+    if level.name != "article":
+        return level
+    own = {line.index for line in kind.lines}
+    main = [(line.index, value) for line in kind.lines if (value := _whole(line)) is not None]
+    without_hashes: tuple[Form, ...] = ("bold", "plain")
+    for form in without_hashes:
+        others = [
+            line
+            for line in evidence.others
+            if line.form == form
+            and line.index not in own
+            and _same_word(line.word, kind.word)
+            and (line.index == 0 or lines.is_blank(line.index - 1))
+        ]
+        places = [(line.index, value) for line in others if (value := _whole(line)) is not None]
+        if places and len(filling(main, places)) == len(others):
+            words = tuple(dict.fromkeys((*level.words, *(line.word for line in others))))
+            also = (*level.also, form) if form != level.form else level.also
+            level = replace(level, words=words, also=also)
+    return level
+
+
+def _whole(line: LikelyHeading) -> int | None:
+    value = numbers.parse(line.number).value if line.number else None
+    return value[0] if value is not None and len(value) == 1 else None
+
+
+def _same_word(word: str, other: str) -> bool:
+    return ascii_upper(word)[:_SAME_WORD_CHARACTERS] == ascii_upper(other)[:_SAME_WORD_CHARACTERS]
 
 
 def heading_of_other_numbers(levels: tuple[DraftLevel, ...], evidence: Evidence) -> LikelyHeading | None:
@@ -415,7 +490,9 @@ def _either_way(levels: tuple[DraftLevel, ...]) -> list[list[str]]:
 
 
 def _level_fields(level: DraftLevel) -> dict[str, Any]:
-    fields: dict[str, Any] = {"name": level.name, "segment": level.segment}
+    fields: dict[str, Any] = {"name": level.name}
+    if level.segment:
+        fields["segment"] = level.segment
     words = tuple(word for word in level.words if NUMBER not in word)
     markers = [word for word in level.words if NUMBER in word]
     if markers:
@@ -425,8 +502,10 @@ def _level_fields(level: DraftLevel) -> dict[str, Any]:
             fields[field] = list(values)
     if level.number != "required":
         fields["number"] = level.number
-    if level.form != "atx":
-        fields["forms"] = [level.form]
+    if level.region:
+        fields |= {"region": True, "forms": ["bold", "plain"]}
+    elif level.form != "atx" or level.also:
+        fields["forms"] = [level.form, *level.also]
     if level.whole_document:
         fields["numbering"] = "document"
     if level.title_next_line:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cutter.marking import numbers
+from cutter.marking.asides import quoted_lines
 from cutter.marking.heading_lines import LikelyHeading, likely_heading
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Form
@@ -48,13 +49,16 @@ class Evidence:
 
     lines: tuple[LikelyHeading, ...]
     kinds: tuple[Kind, ...]
+    others: tuple[LikelyHeading, ...] = ()
+    """Lines without `#` that have the word and number of an article and are of no kind, or of a smaller one."""
 
 
 def read_evidence(lines: Lines) -> Evidence:
     headings = [line for index in range(len(lines.lines)) if (line := likely_heading(index, lines)) is not None]
+    quoted = quoted_lines(lines)
     groups: dict[tuple[str, Form], list[LikelyHeading]] = defaultdict(list)
     for line in headings:
-        if line.word and not line.hidden:
+        if line.word and not line.hidden and (line.form == "atx" or line.index not in quoted):
             groups[line.key, line.form].append(line)
     digits = Counter(line.depth for line in headings if line.form == "atx" and line.title[:1].isdigit())
     candidates = [(form, kept) for (_, form), group in groups.items() if (kept := _without_titles(group, digits))]
@@ -65,7 +69,10 @@ def read_evidence(lines: Lines) -> Evidence:
         kinds = [kind for kind in single if kind and kind.role and kind.role.name == "article"]
     of_a_kind = {line.index for kind in kinds for line in kind.lines}
     read = tuple(line for line in headings if line.form == "atx" or not line.word or line.index in of_a_kind)
-    return Evidence(lines=read, kinds=tuple(sorted(kinds, key=lambda kind: kind.lines[0].index)))
+    others = tuple(
+        line for (_, form), group in groups.items() if form != "atx" for line in group if line.number and line.parted
+    )  # fmt: skip
+    return Evidence(lines=read, kinds=tuple(sorted(kinds, key=lambda kind: kind.lines[0].index)), others=others)
 
 
 def read_named(index: int, lines: Lines) -> LikelyHeading | None:

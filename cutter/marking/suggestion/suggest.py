@@ -17,7 +17,8 @@ from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.limits import CANDIDATES_MAX, FINDINGS_OF_A_KIND_SHOWN
 from cutter.marking import PROFILES, load_profile
-from cutter.marking.checks import unreadable
+from cutter.marking.asides import ASIDES
+from cutter.marking.checks import TEXT_MISSING, unreadable
 from cutter.marking.heading_lines import LikelyHeading
 from cutter.marking.headings import BIDI_IN_HEADING
 from cutter.marking.hierarchy import last_shallower, shallowest_at_first
@@ -233,7 +234,7 @@ class _Trial:
         count last, because a profile that reads no words has none.
         """
         refused = int(isinstance(self.result, MarkRefusal))
-        red = sum(finding.code not in _BREAKS for finding in self.red)
+        red = sum(finding.code not in _BREAKS and finding.code != TEXT_MISSING for finding in self.red)
         return refused, self.nested_otherwise + self.left_out + red, self.breaks, -self.units
 
 
@@ -300,9 +301,12 @@ def _unused(
         (part.line, isinstance(part, Exclusion) and part.reason not in ("before_first_unit", "between_blocks"))
         for part in result.parts()
     ]
+    judged = {finding.line for finding in result.findings if finding.code in ASIDES}
     unused = []
     for line in evidence.lines:
         number = first_line + line.index
+        if number in judged:
+            continue
         part = bisect_right(skipped, (number, True)) - 1
         if number not in named and not (part >= 0 and skipped[part][1]):
             why = "code_block" if line.hidden else "text" if line.form == "atx" or line.number else "outstanding"

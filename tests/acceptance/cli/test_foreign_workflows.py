@@ -9,8 +9,7 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 
 from cutter.errors import Refused
-from temporal import batches, names
-from temporal import foreign_workflows as foreign
+from temporal import batches, executions, names
 from tests.acceptance.cli.conftest import Cutter
 from tests.support.processes import temporal_program
 from tests.support.stack import DOCUMENT, Stack
@@ -58,7 +57,7 @@ async def test_each_command_names_it_and_the_printed_command_removes_it(stack: S
     rows = await until(listed, what="Temporal lists it")
     assert [row["workflow_id"] for row in rows] == [f"document/{DOCUMENT}"]
     remove(rows[0]["command"])
-    assert await foreign.ours_open(stack.client, f"document/{DOCUMENT}") is None
+    assert await executions.ours_open(stack.client, f"document/{DOCUMENT}") is None
     async with stack.workers():
         assert (await cutter("run", DOCUMENT, "--wait", "--json")).json["state"] == "awaiting_cut_authorization"
 
@@ -74,7 +73,7 @@ async def test_a_run_whose_workflow_was_replaced_is_marked_and_goes_on(stack: St
         stopped = (await cutter("stop", DOCUMENT, "--reason", "r", "--json")).json
         assert not stopped["workflow_told"]
         remove(printed(stopped["note"]))
-        assert await foreign.ours_open(stack.client, f"document/{DOCUMENT}") is None
+        assert await executions.ours_open(stack.client, f"document/{DOCUMENT}") is None
 
 
 async def test_a_batchs_id_that_a_stranger_uses_is_refused_with_the_command(stack: Stack) -> None:
@@ -83,11 +82,11 @@ async def test_a_batchs_id_that_a_stranger_uses_is_refused_with_the_command(stac
         await batches.start(stack.client, BATCH, "olga")
     assert caught.value.code == "foreign_workflow"
     remove(printed(str(caught.value)))
-    assert await foreign.ours_open(stack.client, f"batch/{BATCH}") is None
+    assert await executions.ours_open(stack.client, f"batch/{BATCH}") is None
 
 
 async def test_a_workflow_of_ours_is_not_foreign(stack: Stack) -> None:
     run = await stack.start()
     assert (await run.handle.describe()).status is WorkflowExecutionStatus.RUNNING
-    assert await foreign.ours_open(stack.client, names.document_workflow_id(DOCUMENT)) is not None
-    assert await foreign.every(stack.client) == []
+    assert await executions.ours_open(stack.client, names.document_workflow_id(DOCUMENT)) is not None
+    assert await executions.foreign(stack.client) == []

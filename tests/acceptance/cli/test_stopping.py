@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from activities.run.approval_requests import judge_approval
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
 from cutter.messages import JudgeInput, VoidInput

@@ -13,14 +13,14 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from activities import approval_judge
-from activities.gates import evidence_bundle, runner
+from activities.gates import closeout, runner
 from activities.worker.dependencies import day_of, folder_of
 from cutter.approvals import schema
 from cutter.catalogue import GATES, Sovereign
 from cutter.domain.run_record import RunRecord
 from cutter.errors import Refused, Unavailable
 from cutter.evidence import bundle, offline
-from cutter.gates import closeout
+from cutter.gates.closeout import index_id
 from cutter.gates.report import GateReport
 from cutter.storage import gate_transaction as tx
 from starter.commands.evidence import exported
@@ -261,7 +261,7 @@ def names(deployment: Deployment, run_id: str) -> list[str]:
     written = deployment.database.value("select array_agg(kb_id) from cutter_governance.outbox")
     return [
         *(name for name in run_documents(folder, GATES, day) if name not in written),
-        closeout.index_id(run_id),
+        index_id(run_id),
     ]
 
 
@@ -477,7 +477,7 @@ def test_a_gpg_without_an_answer_is_an_outage_and_no_failure(deployment: Deploym
     stop(deployment, run_id, CLOSEOUT_STOPPED)
     signed = deployment.order(run_id, schema.RESUME, stopped_state=CLOSEOUT_STOPPED)
     resume(deployment, run_id, signed.approval_sha256)
-    for module, why in ((bundle, "gpg did not check a signature"), (evidence_bundle, "gpg gave no answer")):
+    for module, why in ((bundle, "gpg did not check a signature"), (closeout, "gpg gave no answer")):
         with (
             mock.patch.object(module, "find_binary", return_value="/nowhere/gpg"),
             pytest.raises(Unavailable, match=why),

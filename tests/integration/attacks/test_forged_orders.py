@@ -11,7 +11,7 @@ from typing import Any, LiteralString
 import pytest
 
 from activities import approval_judge
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter import limits
 from cutter.approvals import schema
 from cutter.catalogue import BY_NAME, Sovereign, WorkerRole

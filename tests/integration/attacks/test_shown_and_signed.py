@@ -16,7 +16,7 @@ from cutter.errors import Refused
 from cutter.projections import request_page
 from cutter.request_view.forms import markdown, view_digest
 from starter.approver import signing_desk
-from starter.commands.request import Form, rendered
+from starter.commands.pages import Form, rendered
 from tests.support.database import TestCluster
 from tests.support.runs import Deployment, Keys, deployment, drive, law
 

@@ -16,7 +16,7 @@ from activities.worker.dependencies import day_of, folder_of
 from cutter.approvals import schema
 from cutter.catalogue import GATES
 from cutter.domain.digests import sha256_hex
-from cutter.kb import folder as kb_folder
+from cutter.kb import ids as kb_ids
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
 from cutter.storage import runs as run_rows
@@ -52,7 +52,7 @@ async def prepared(stack: Stack) -> tuple[str, str, Any]:
 
 async def test_a_run_ends_although_every_name_of_its_documents_is_taken(stack: Stack) -> None:
     run_id, folder, day = await prepared(stack)
-    copy = kb_folder.snapshot_copy(folder, sha256_hex(LAW.read_bytes()))
+    copy = kb_ids.snapshot_copy(folder, sha256_hex(LAW.read_bytes()))
     names = [*run_documents(folder, GATES, day), copy]
     for name, how in zip(names, cycle(("bytes", "folder", "link")), strict=False):
         take(stack, name, how)

@@ -24,7 +24,8 @@ from cutter.backup.restore import restore_check
 from cutter.backup.take import take
 from cutter.catalogue import Role
 from cutter.settings import Settings
-from cutter.stack.postgres import Cluster, bootstrap, ensure_cluster, pg_bin, stop_cluster
+from cutter.stack.postgres import Cluster, bootstrap, ensure_cluster, stop_cluster
+from cutter.stack.postgres_programs import pg_bin
 from cutter.storage.migrate import migrate_url
 from cutter.storage.pools import Pool, open_pool
 

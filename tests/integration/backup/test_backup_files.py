@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cutter.backup.record import BackupRecord
-from cutter.backup.tables import TABLES
+from cutter.backup.record import TABLES, BackupRecord
 from cutter.domain.digests import sha256_hex
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from tests.integration.backup.rig import Rig, gpg
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "backup-files.md"

@@ -13,7 +13,7 @@ import pytest
 
 from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport
-from cutter.backup.restore import digest, plain_rows, restore_check, restore_into
+from cutter.backup.restore import digest, plain_rows, restore_check
 from cutter.errors import Unavailable
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import CANARY, Rig, gpg
@@ -231,36 +231,6 @@ def test_two_checks_at_once_do_not_mix_and_do_not_wait(own: Rig) -> None:
         thread.join()
     assert len(outcomes) == 4
     assert all(isinstance(outcome, RestoreReport) for outcome in outcomes), outcomes
-
-
-def restored(rig: Rig, record: BackupRecord, database: str) -> RestoreReport | BackupRefusal:
-    return restore_into(
-        record=record,
-        artifacts_url=rig.store.as_uri(),
-        dsn=rig.server.dsn(parts.ROLE, database),
-        gpg_home=rig.home.path,
-    )
-
-
-def test_a_restore_stays_in_an_empty_database(own: Rig) -> None:
-    record = own.taken_record()
-    assert isinstance(restored(own, record, own.scratch), RestoreReport)
-    assert own.server.value("SELECT count(*) FROM public.unit_version", database=own.scratch) == 20
-
-
-def test_a_restore_does_not_touch_a_database_that_holds_a_table(own: Rig) -> None:
-    record = own.taken_record()
-    own.server.run("CREATE TABLE public.mine (n int)", database=own.scratch)
-    outcome = restored(own, record, own.scratch)
-    assert refusal(outcome) is RefusalCode.RESTORE_FAILED
-    assert isinstance(outcome, BackupRefusal)
-    assert "public.mine" in outcome.message
-
-
-def test_a_refused_restore_leaves_the_database_empty(own: Rig) -> None:
-    record = replace(own.taken_record(), content_fingerprint="0" * 64)
-    assert refusal(restored(own, record, own.scratch)) is RefusalCode.RESTORE_DIFFERS
-    assert own.server.value(TABLES, database=own.scratch) == 0
 
 
 def test_the_rows_can_be_read_by_a_person(rig: Rig) -> None:

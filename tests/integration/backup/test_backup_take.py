@@ -10,9 +10,8 @@ import psutil
 import psycopg
 import pytest
 
-from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport, to_json
+from cutter.backup.record import TABLES, BackupRecord, BackupRefusal, RefusalCode, RestoreReport, to_json
 from cutter.backup.restore import digest, read_record
-from cutter.backup.tables import TABLES
 from cutter.errors import Conflict, InvalidInput, Unavailable
 from cutter.openpgp import recipients
 from tests.integration.backup import rig as parts

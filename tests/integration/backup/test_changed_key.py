@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cutter.backup import keyring
+from cutter.backup import encryption
 from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRefusal, RefusalCode, RestoreReport
 from cutter.backup.restore import read_record, restore_check
@@ -18,10 +18,10 @@ from cutter.catalogue import Role, WorkerRole
 from cutter.gpg import Gpg
 from cutter.preflight import files
 from cutter.preflight.checks import Verdict
-from cutter.stack import key_homes
+from cutter.stack import workers
 from cutter.storage.pools import SCRATCH, open_pool
-from starter.local import deployment_keys
-from starter.local.deployment_keys import KeyRole
+from starter.commands import keys
+from starter.commands.keys import KeyRole
 from tests.integration.backup import rig as parts
 from tests.support import runs
 from tests.support.database import Database, short_folder
@@ -37,7 +37,7 @@ def made(database: Database, keys: runs.Keys) -> Iterator[runs.Deployment]:
             with runs.deployment(database, replace(keys, folder=folder)) as deployment:
                 yield deployment
         finally:
-            for name in key_homes.HOMES.values():
+            for name in workers.HOMES.values():
                 Gpg(folder / "keys" / name).stop_agent()
 
 
@@ -48,8 +48,8 @@ def backed_up(made: runs.Deployment) -> str:
 
 def change_key(made: runs.Deployment) -> str:
     folder = made.settings.keys.parent
-    deployment_keys.make(KeyRole.BACKUP, folder / "new", expire="0")
-    deployment_keys.install(KeyRole.BACKUP, folder / "new", folder / "keys", folder / "secrets")
+    keys.make_key(KeyRole.BACKUP, folder / "new", expire="0")
+    keys.install_key(KeyRole.BACKUP, folder / "new", folder / "keys", folder / "secrets")
     return (folder / "keys" / "backup.fingerprint").read_text().strip()
 
 
@@ -87,8 +87,8 @@ def test_without_the_old_key_an_old_backup_cannot_be_opened(made: runs.Deploymen
 
 def test_an_expired_key_still_counts_as_a_backup_key_and_one_that_signs_never_does() -> None:
     with parts.new_home(lives="1d") as expired, parts.new_home(usage="sign") as signs:
-        assert keyring.backup_keys(Gpg(expired.path)) == {expired.fingerprint}
-        assert keyring.backup_keys(Gpg(signs.path)) == set()
+        assert encryption.backup_keys(Gpg(expired.path)) == {expired.fingerprint}
+        assert encryption.backup_keys(Gpg(signs.path)) == set()
 
 
 def _private_files_of(home: Gpg, fingerprint: str) -> list[Path]:

@@ -27,10 +27,10 @@ from cutter.evidence import offline
 from cutter.kb.store import Store
 from cutter.messages import GateInput
 from cutter.policy.command import BACKUP_TAKE
-from cutter.preflight import restore_points
 from cutter.preflight.checks import Verdict
-from cutter.stack import postgres, service_user
-from cutter.stack.postgres import pg_bin
+from cutter.preflight.database import restore_points
+from cutter.stack import postgres, postgres_programs
+from cutter.stack.postgres_programs import pg_bin
 from cutter.storage.run_evidence import LISTED_BACKUPS
 from starter.commands.evidence import exported
 from tests.support import runs
@@ -134,7 +134,7 @@ def recovered(archiving: Archiving, base: Path, name: str) -> Iterator[postgres.
             f"restore_command = 'cp {archiving.archive}/%f %p'\nrecovery_target_name = '{name}'\n"
             "recovery_target_action = 'promote'\nhot_standby = off\n"
         )
-    user = service_user.service_user()
+    user = postgres_programs.service_user()
     if user is not None:
         for path in (data, *data.rglob("*")):
             os.chown(path, user.uid, user.gid)
@@ -270,7 +270,7 @@ def test_without_an_archive_the_gate_fails_with_the_remedy(database: Database, k
         assert code == "archiving_off"
         assert "archive_mode" in reason
         assert "CUTTER_BACKUP_RESTORE_POINT=false" in reason
-        check = restore_points.needed(made.settings)
+        check = restore_points(made.settings)
         assert (check.verdict, "archive_command" in check.remedy) == (Verdict.BAD, True)
 
 
@@ -307,7 +307,7 @@ def test_a_database_that_the_superuser_has_not_prepared_fails_with_the_remedy(
         code, reason = refused(made)
         assert code == "restore_point_unprepared"
         assert "cutter migrate --bootstrap" in reason
-        assert restore_points.needed(made.settings).verdict is Verdict.BAD
+        assert restore_points(made.settings).verdict is Verdict.BAD
 
 
 def test_a_failing_archiver_stops_the_gate_until_it_works(ill: Archiving, made: runs.Deployment) -> None:
@@ -318,10 +318,10 @@ def test_a_failing_archiver_stops_the_gate_until_it_works(ill: Archiving, made: 
     assert problem.code == "archiver_failing"
     assert file in str(problem)
     assert "archive_command" in str(problem)
-    assert restore_points.needed(made.settings).verdict is Verdict.OPTIONAL
+    assert restore_points(made.settings).verdict is Verdict.OPTIONAL
     ill.heal()
     assert runs.drive(made, runs.law(3), until="IG_backup").state == "pre_write_backup_taken"
-    assert restore_points.needed(made.settings).verdict is Verdict.OK
+    assert restore_points(made.settings).verdict is Verdict.OK
 
 
 def test_an_archiver_that_is_late_stops_the_gate(ill: Archiving, made: runs.Deployment) -> None:
@@ -350,7 +350,7 @@ def test_without_the_setting_nothing_is_marked(database: Database, keys: runs.Ke
     with runs.deployment(database, keys) as made:
         driven = runs.drive(made, runs.law(3), until="IG_backup")
         assert not [name for name in made.database.value(PINS, (driven.run_id,)) if name.startswith("restore_point")]
-        assert restore_points.needed(made.settings).verdict is Verdict.OK
+        assert restore_points(made.settings).verdict is Verdict.OK
         listed = made.database.value("select response_metadata from cutter_governance.action_receipt"
             " where connector = 'backup'")  # fmt: skip
         assert set(listed) == {"sha256", "size_bytes", "taken_utc"}

@@ -12,7 +12,7 @@ from cutter.backup import whole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
 from cutter.openpgp import recipients
-from cutter.stack.ports import LOOPBACK
+from cutter.stack.addresses import LOOPBACK
 from cutter.stack.postgres import bootstrap
 from cutter.storage.migrate import migrate_url
 from tests.integration.backup import rig as parts

@@ -12,7 +12,7 @@ import pytest
 
 from cutter.catalogue import WorkerRole
 from cutter.gpg import Gpg
-from cutter.stack import key_homes
+from cutter.stack import workers
 from starter import cli
 from starter.console.terminal import ExitCode
 from tests.support.database import short_folder
@@ -71,7 +71,7 @@ def test_an_imported_key_signs_and_the_verifier_knows_the_executor(
     known = Gpg(homes / "verifier")
     assert [record.fingerprint for record in known.verify_detached(b"rows", signature).records] == [prints["executor"]]
     assert known.primary_fingerprints(secret=True) == (prints["verifier"],)
-    assert key_homes.shared(homes) == []
+    assert workers.shared(homes) == []
 
 
 def test_the_worker_s_own_passwords_are_handed_over_closed(
@@ -98,7 +98,7 @@ def test_the_backup_key_decrypts_and_is_pinned(files: Path, homes: Path, capsys:
     assert (homes / "backup.fingerprint").read_text().strip() == pinned
     listing = Gpg(homes / "backup").key_listing()
     assert [line.split(":")[11] for line in listing.splitlines() if line.startswith("sub:")] == ["e"]
-    assert key_homes.foreign(homes, WorkerRole.CUTTER) == []
+    assert workers.foreign(homes, WorkerRole.CUTTER) == []
 
 
 PINENTRY = """#!/bin/sh

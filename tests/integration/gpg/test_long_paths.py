@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cutter import gpg as gpg_module
-from cutter.backup.keyring import home_of_backups
+from cutter.backup.encryption import home_of_backups
 from cutter.catalogue import WorkerRole
 from cutter.errors import Unavailable
 from cutter.gpg import Gpg, find_binary
@@ -28,7 +28,7 @@ import sys
 from pathlib import Path
 from cutter import gpg
 from cutter.settings import Settings
-from starter.local.keys import ensure_throwaway_keys
+from starter.commands.keys import ensure_throwaway_keys
 ensure_throwaway_keys(Settings(state_dir=Path(sys.argv[1])))
 gpg.remove_folders()
 """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter import sources
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole

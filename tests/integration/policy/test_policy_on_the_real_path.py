@@ -17,7 +17,7 @@ from activities.gates import closeout as closeout_gate
 from activities.gates.backup import refresh_backup
 from activities.run import approval_requests
 from activities.run.approval_requests import open_request, resume_run
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.approvals.request import RequestDocument, parse_request
 from cutter.catalogue import BY_NAME, GATES, Role, Sovereign, WorkerRole

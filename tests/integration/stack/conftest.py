@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from cutter.stack import postgres, records
+from cutter.stack import postgres, supervisor
 from cutter.stack.processes import end, stop_agents
 from tests.support import browser
 
@@ -74,7 +74,7 @@ def checkout() -> Iterator[Checkout]:
     folder = Path(tempfile.mkdtemp(prefix="cut"))
     made = Checkout(folder=folder)
     yield made
-    for service in records.read(made.state).values():
+    for service in supervisor.read(made.state).values():
         end(service.process, ask=signal.SIGKILL, seconds=10)
     postgres.stop_cluster(made.state)
     stop_agents(made.state)

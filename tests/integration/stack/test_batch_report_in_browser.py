@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cutter.batch.facts import BatchFacts
+from cutter.batch.view import BatchFacts
 from cutter.projections import batch_report
 from cutter.projections.batch_view import batch_view
 from tests.support import accessibility, browser

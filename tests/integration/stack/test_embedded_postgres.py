@@ -15,8 +15,9 @@ import psycopg
 import pytest
 
 from cutter.errors import Unavailable
-from cutter.stack import ports, postgres
+from cutter.stack import addresses, postgres
 from cutter.stack.postgres import State, cluster_status, ensure_cluster, stop_cluster
+from cutter.stack.postgres_programs import pg_bin
 from cutter.stack.processes import alive, identify, send, until, working_in
 from tests.integration.stack.conftest import FAST
 
@@ -94,7 +95,7 @@ def test_a_port_taken_since_is_chosen_again(state_dir: Path) -> None:
     stop_cluster(state_dir)
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        other.bind((ports.LOOPBACK, first.port))
+        other.bind((addresses.LOOPBACK, first.port))
         other.listen()
         second = ensure_cluster(state_dir, settings=FAST)
     assert second.port != first.port
@@ -161,7 +162,7 @@ def test_it_listens_on_loopback_only_and_on_no_socket_file(state_dir: Path) -> N
     cluster = ensure_cluster(state_dir, settings=FAST)
     listening = psutil.Process(cluster.process.pid).net_connections(kind="all")
     assert {connection.laddr for connection in listening if connection.status == psutil.CONN_LISTEN} == {
-        (ports.LOOPBACK, cluster.port)
+        (addresses.LOOPBACK, cluster.port)
     }
     assert rows(cluster, "SHOW unix_socket_directories") == [("",)]
 
@@ -212,6 +213,6 @@ def test_a_server_that_still_recovers_is_not_begun_anew(state_dir: Path, monkeyp
 
 def test_a_missing_program_is_named() -> None:
     with pytest.raises(Unavailable, match="no pg_nonsense in the PostgreSQL wheel"):
-        postgres.pg_bin("pg_nonsense")
+        pg_bin("pg_nonsense")
     for name in ("psql", "pg_dump", "pg_restore"):
-        assert os.access(postgres.pg_bin(name), os.X_OK)
+        assert os.access(pg_bin(name), os.X_OK)

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cutter.stack import ports, postgres, records, temporal, temporal_server
+from cutter.stack import addresses, postgres, supervisor, temporal
 from cutter.stack.processes import Process, alive, identify, send, until
 from cutter.stack.supervisor import only_one
 from tests.integration.stack.conftest import Checkout
@@ -28,7 +28,7 @@ SERVICES = {"postgres", "temporal", *WORKERS, "web ui"}
 
 
 def processes(checkout: Checkout) -> dict[str, Process]:
-    return {name: service.process for name, service in records.read(checkout.state).items()}
+    return {name: service.process for name, service in supervisor.read(checkout.state).items()}
 
 
 def kill(process: Process) -> None:
@@ -144,7 +144,7 @@ def test_workers_start_again_when_a_server_has_moved(standing: Checkout) -> None
     kill(first["postgres"])
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        other.bind((ports.LOOPBACK, int((standing.state / "postgres" / "port").read_text())))
+        other.bind((addresses.LOOPBACK, int((standing.state / "postgres" / "port").read_text())))
         other.listen()
         moved = standing.cutter("up")
     assert moved.returncode == 0, moved.stderr
@@ -166,7 +166,7 @@ def test_a_second_up_at_the_same_time_is_told(checkout: Checkout) -> None:
             done = checkout.cutter(command)
             assert done.returncode == 5
             assert "another `cutter up` or `cutter down` works in" in done.stderr
-    assert records.read(checkout.state) == {}
+    assert supervisor.read(checkout.state) == {}
 
 
 def test_a_process_that_reuses_a_recorded_number_is_left_alone(standing: Checkout) -> None:
@@ -174,8 +174,8 @@ def test_a_process_that_reuses_a_recorded_number_is_left_alone(standing: Checkou
     kill(processes(standing)["worker-exec"])
     me = identify(os.getpid())
     assert me is not None
-    service = records.read(standing.state)["worker-exec"]
-    records.remember(standing.state, replace(service, process=replace(me, birth=service.process.birth)))
+    service = supervisor.read(standing.state)["worker-exec"]
+    supervisor.remember(standing.state, replace(service, process=replace(me, birth=service.process.birth)))
     assert "worker-exec had died" in standing.cutter("up").stderr
 
 
@@ -196,7 +196,7 @@ def test_workers_of_another_build_are_started_again(standing: Checkout) -> None:
     for name in WORKERS:
         assert f"{name} its settings have changed: started again" in second.stderr
     assert {name for name, process in processes(standing).items() if process == first[name]} == {"postgres", "temporal"}
-    assert {service.version for name, service in records.read(standing.state).items() if name in WORKERS} == {"two"}
+    assert {service.version for name, service in supervisor.read(standing.state).items() if name in WORKERS} == {"two"}
 
 
 def test_the_local_server_lists_workers_and_keeps_its_data_over_a_kill(standing: Checkout) -> None:
@@ -222,7 +222,7 @@ def test_the_local_servers_file_is_in_wal_mode(standing: Checkout) -> None:
     file = standing.state / "temporal" / "temporal.db"
     with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert "synchronous=FULL" in psutil.Process(processes(standing)[temporal_server.NAME].pid).cmdline()
+    assert "synchronous=FULL" in psutil.Process(processes(standing)[temporal.NAME].pid).cmdline()
 
 
 def test_down_before_any_up_is_nothing(checkout: Checkout) -> None:

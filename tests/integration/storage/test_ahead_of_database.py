@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cutter.backup.artifacts import open_store
+from cutter.backup.encryption import open_store
 from cutter.domain.digests import sha256_hex
 from cutter.kb import write_once
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from tests.support import runs
 from tests.support.database import Database
 from tests.support.processes import ROOT

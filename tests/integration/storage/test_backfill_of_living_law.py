@@ -14,7 +14,7 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
 from cutter.messages import VoidInput

@@ -10,7 +10,7 @@ import pytest
 import uuid_utils
 
 from activities.batch.advance import _step, steer_batch
-from activities.batch.folder import keep_up
+from activities.batch.documents import keep_up
 from cutter import limits
 from cutter.batch import batch_step, ways
 from cutter.batch.item import Outcome

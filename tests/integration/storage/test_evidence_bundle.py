@@ -14,7 +14,7 @@ from activities.gates.closeout import closeout
 from cutter.approvals.statement import Statement
 from cutter.catalogue import GATES, PLANNED, WorkerRole
 from cutter.domain.digests import canonical_json, chain, sha256_hex
-from cutter.domain.frozen_history import FrozenHistory
+from cutter.domain.run_record import FrozenHistory
 from cutter.errors import Conflict, NotFound, Unavailable
 from cutter.evidence import audit, bundle, offline
 from cutter.evidence.bundle import Bundle

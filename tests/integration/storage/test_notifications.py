@@ -30,8 +30,7 @@ from cutter.settings import Settings, load
 from cutter.storage.pools import session
 from cutter.storage.records import queries
 from starter import cli
-from starter.commands import notify
-from starter.local import doctor_checks
+from starter.commands import doctor, notify
 from tests.integration.storage.conftest import At
 from tests.integration.storage.test_audit_and_immutability import BATCH, ROW
 from tests.support.database import Database
@@ -313,18 +312,18 @@ def test_a_message_is_tried_again_later_each_time_and_given_up_after_the_last(ma
         (row,) = channels.undelivered(connection)
         assert (row.outcome, row.last_error, row.attempts) == ("given_up", "http_500", 150)
         assert list(channels.sentences(channels.health(connection))) == ["webhook: 1 message given up within 7 days"]
-    check = doctor_checks.look(made.settings, MESSAGES)
+    check = doctor.look(made.settings, MESSAGES)
     assert (check.failed, check.remedy) == (True, "cutter notify check")
     again: LiteralString = "select cutter_governance.fn_notification_again('webhook')"
     assert made.database.value(again, role="cutter_operator") == 1
     assert len(made.deliver("webhook").sent) == 1
-    assert not doctor_checks.look(made.settings, MESSAGES).failed
+    assert not doctor.look(made.settings, MESSAGES).failed
 
 
 def test_doctor_says_how_to_switch_a_channel_on_before_it_says_how_to_serve_one(made: Deployment) -> None:
     none_on = made.settings.model_copy(update=dict.fromkeys(channels.CHANNELS.values(), ""))
-    assert doctor_checks.look(none_on, MESSAGES).remedy == channels.HOW_TO_SWITCH_ON
-    assert doctor_checks.look(made.settings, MESSAGES).remedy == "cutter notify serve"
+    assert doctor.look(none_on, MESSAGES).remedy == channels.HOW_TO_SWITCH_ON
+    assert doctor.look(made.settings, MESSAGES).remedy == "cutter notify serve"
 
 
 def test_a_channel_in_trouble_keeps_no_other_from_its_messages(made: Deployment) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from activities.run.void import void_run
+from activities.run.course import void_run
 from activities.worker.dependencies import ROLES_OF
 from cutter.approvals import schema
 from cutter.catalogue import GATES, Role, State, WorkerRole

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.errors import Refused
 from cutter.messages import VoidInput
 from cutter.projections import report
 from starter.approver import signing_desk
-from starter.commands import request, status
+from starter.commands import pages, status
 from starter.operator.pinned_law import pinned_law
 from tests.support.runs import Deployment, drive, law
 
@@ -89,7 +89,7 @@ def test_the_request_of_a_voided_run_says_where_to_look_and_is_still_there_as_a_
     assert refused.value.code == "request_is_over"
     for command in (f"cutter request {run_id} --form md", f"cutter report {run_id}"):
         assert f"`{command}`" in str(refused.value)
-    assert request.document_of(deployment.settings, run_id) == (*asked, None)
+    assert pages.document_of(deployment.settings, run_id) == (*asked, None)
     shown = page(deployment, run_id)
     assert "The void has withdrawn the drafts." in shown
     assert f"cutter run {deployment.run_row(run_id)['document_id']}" in shown
@@ -103,7 +103,7 @@ def test_an_open_request_whose_units_were_changed_is_refused_in_every_form(deplo
         """ set identity_profile = identity_profile || '{"title": "Another"}' from cutter_governance.run r"""
         f" where u.canonical_address = r.docprefix || '/ARTICLE-1' and r.run_id = '{run_id}'"
     )
-    for form in (signing_desk.read_view, request.document_of):
+    for form in (signing_desk.read_view, pages.document_of):
         with pytest.raises(Refused, match=f"do not sign.*`cutter stop {run_id} --reason TEXT`") as refused:
             form(deployment.settings, run_id)
         assert refused.value.code == "view_digest_differs"

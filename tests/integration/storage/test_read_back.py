@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from activities.gates import recorded_backups
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.backup.restore import digest
 from cutter.catalogue import Sovereign, WorkerRole

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 import uuid_utils
 
-from activities.run.begin import begin_run
+from activities.run.course import begin_run
 from cutter.batch.queue import QueueRefused
 from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex

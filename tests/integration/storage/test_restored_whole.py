@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 
 import pytest
 
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from tests.support.database import Database, TestCluster
 
 PINS = "select cutter_governance.fn_definition_pins()"

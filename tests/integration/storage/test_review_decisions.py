@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from activities.run.approval_requests import end_request
-from activities.run.void import void_run
+from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.messages import EndRequestInput, VoidInput

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from cutter.catalogue import GATES, Sovereign
-from cutter.lifecycle.declarations import APPROVAL, BATCH, DOCUMENT_RUN, WORKER
-from cutter.lifecycle.machine import Lifecycle
+from cutter.lifecycle.declarations import APPROVAL, BATCH, DOCUMENT_RUN, WORKER, Lifecycle
 from tests.support.database import Database
 
 CONSTRAINT = (

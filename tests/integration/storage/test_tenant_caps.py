@@ -12,7 +12,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from activities.batch import advance as batch_steer
-from activities.run import triage
+from activities.run import course
 from cutter.catalogue import WorkerRole
 from cutter.errors import Refused
 from cutter.evidence import audit
@@ -179,7 +179,7 @@ def test_over_max_writes_per_run_a_run_fails_at_cutplan_before_anybody_is_asked(
     assert (outcome.status, outcome.code) == ("failed", "within_max_writes_per_run")
     assert outcome.reason == "within_max_writes_per_run: observed 3 units, expected at most 2: see `cutter tenants`"
     run = deployment.run_row(driven.run_id)
-    assert (run["state"], triage.code_of(run["last_error"])) == ("failed_cutplan", "within_max_writes_per_run")
+    assert (run["state"], course.code_of(run["last_error"])) == ("failed_cutplan", "within_max_writes_per_run")
     assert deployment.database.value("select count(*) from cutter_governance.approval_request") == 0
     caps(deployment, workflow=workflow, max_writes_per_run=3)
     assert deployment.gate("IG_cutplan", drive(deployment, law(3), until="IG_mark").run_id).status == "passed"

@@ -15,17 +15,15 @@ from psycopg import IsolationLevel
 
 from activities.batch.advance import steer_batch
 from activities.run.approval_requests import end_request
-from activities.run.escalate import escalate
-from activities.run.void import void_run
+from activities.run.course import escalate, void_run
 from cutter import limits
 from cutter.approvals import schema
-from cutter.batch.facts import BatchFacts
+from cutter.batch.view import BatchFacts
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.lifecycle.declarations import TASK
 from cutter.lifecycle.events import Event, lines, read
-from cutter.lifecycle.history import run_events
+from cutter.lifecycle.history import batch_events, run_events
 from cutter.lifecycle.validation import Validation
-from cutter.lifecycle.workstream import batch_events
 from cutter.messages import EndRequestInput, EscalateInput, SteerInput, VoidInput
 from cutter.projections.transitions_corpus import Follower, Spool, gathered
 from cutter.projections.transitions_file import check
@@ -33,7 +31,7 @@ from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
 from cutter.storage.records import query
 from cutter.storage.runs import caps_of
-from starter.commands.transitions import _snapshot
+from starter.commands.audit import _snapshot
 from tests.support.batch import queue_yaml
 from tests.support.runs import Deployment, drive, law
 

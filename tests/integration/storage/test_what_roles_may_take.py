@@ -14,13 +14,12 @@ import pytest
 from cutter.catalogue import GATES
 from cutter.domain import lanes
 from cutter.preflight import checks
-from cutter.stack.postgres import pg_bin
+from cutter.stack.postgres_programs import pg_bin
 from cutter.storage import roles
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS
 from cutter.storage.records import query
 from cutter.storage.roles import MAY_CALL
-from starter.commands import inbox, status
-from starter.local import doctor_checks
+from starter.commands import doctor, inbox, status
 from tests.integration.storage.conftest import ENACT, LEG_A, At
 from tests.support import gate_calls as gates
 from tests.support.database import OWNER, ROLES, Database, TestCluster, own_cluster
@@ -172,37 +171,37 @@ def test_a_run_that_found_the_lane_busy_waits_for_whom_it_names(at_cut: At) -> N
 
 def test_status_inbox_and_doctor_say_who_holds_the_lane(at_cut: At, state: Path) -> None:
     settings = at_cut.database.settings(state)
-    assert doctor_checks.look(settings, checks.LANES).found == "free"
+    assert doctor.look(settings, checks.LANES).found == "free"
     holder = at_cut.connect()
     at_cut.opened(holder)
     for shown in (
         str(status.view_of(settings, at_cut.run_id).lane), " ".join(status.newest(settings).lanes),
-        str(inbox.waiting(settings)[0].lane), doctor_checks.look(settings, checks.LANES).found,
+        str(inbox.waiting(settings)[0].lane), doctor.look(settings, checks.LANES).found,
     ):  # fmt: skip
         assert "write lane" in shown
         assert f"process {holder.info.backend_pid} of cutter_exec, since 2" in shown
     holder.rollback()
     gates.open_gate(holder, LEG_A, "ictr-nobody", number=1, payload_sha256="x")
-    check = doctor_checks.look(settings, checks.LANES)
+    check = doctor.look(settings, checks.LANES)
     assert check.failed
     assert f"pg_terminate_backend({holder.info.backend_pid})" in check.remedy
 
 
 def test_doctor_says_when_the_roles_are_not_bounded(database: Database, state: Path) -> None:
     settings = database.settings(state)
-    assert doctor_checks.look(settings, checks.GUARDS).verdict is doctor_checks.Verdict.OK
+    assert doctor.look(settings, checks.GUARDS).verdict is doctor.Verdict.OK
     database.run("grant execute on function pg_advisory_lock(bigint) to public; drop schema cutter_guard cascade")
-    check = doctor_checks.look(settings, checks.GUARDS)
+    check = doctor.look(settings, checks.GUARDS)
     assert (
         check.found == "1 functions such as pg_advisory_lock(bigint) are open to every role; sessions are not bounded"
     )
     assert check.remedy.startswith("cutter migrate --bootstrap ")
     roles.guard(database.url("postgres"), "cutter")
-    assert doctor_checks.look(settings, checks.GUARDS).verdict is doctor_checks.Verdict.OK
+    assert doctor.look(settings, checks.GUARDS).verdict is doctor.Verdict.OK
 
 
 def test_doctor_shows_how_full_the_queue_of_notifications_is(database: Database, state: Path) -> None:
-    assert doctor_checks.look(database.settings(state), checks.CHANGE_NOTICES).found.endswith("% of the queue")
+    assert doctor.look(database.settings(state), checks.CHANGE_NOTICES).found.endswith("% of the queue")
 
 
 def test_an_enactment_waits_for_the_lane_and_is_then_named(at_enact: At) -> None:

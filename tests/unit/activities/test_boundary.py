@@ -12,7 +12,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.worker.error_boundary import failure_of, guarded
+from activities.registry import failure_of, guarded
 from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, OverCap, ProgrammingError, Refused, Unavailable
 
 SECRET = "Article 9 which nobody may see"

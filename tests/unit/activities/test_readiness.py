@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.worker import health_server
-from activities.worker.readiness import Readiness
+from activities.worker.readiness import Readiness, serving
 from activities.worker.worker_heartbeat import Presence
 from cutter import limits
 from cutter.catalogue import WorkerRole
@@ -19,7 +18,7 @@ from cutter.errors import Unavailable
 from cutter.preflight import checks
 from cutter.preflight.checks import Check
 from cutter.settings import Settings
-from cutter.stack import ports
+from cutter.stack import addresses
 
 GOOD = checks.ok(checks.KEY, "good")
 FAULT = checks.bad(checks.SEARCH_ATTRIBUTES, "the namespace lacks CutterState", "cutter reconcile --every 10")
@@ -127,10 +126,10 @@ async def asked(
 
 async def test_the_probes_tell_a_worker_that_lives_from_one_that_serves(tmp_path: Path) -> None:
     made = readiness([[FAULT], [GOOD]])
-    settings = Settings(state_dir=tmp_path, health_port=ports.free())
+    settings = Settings(state_dir=tmp_path, health_port=addresses.free())
     await made.look()
     made.polls = True
-    async with health_server.serving(settings, WorkerRole.EXEC, made) as address:
+    async with serving(settings, WorkerRole.EXEC, made) as address:
         assert address == f"127.0.0.1:{(settings.health_port or 0) + 1}"
         assert await asked(address, "GET /healthz HTTP/1.1\r\n\r\n") == (200, {"alive": True})
         status, answer = await asked(address)
@@ -151,16 +150,16 @@ async def test_a_client_that_sends_no_whole_request_gets_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "SENDER_SECONDS", 0.2)
-    settings = Settings(state_dir=tmp_path, health_port=ports.free())
-    async with health_server.serving(settings, WorkerRole.CUTTER, readiness([[GOOD]])) as address:
+    settings = Settings(state_dir=tmp_path, health_port=addresses.free())
+    async with serving(settings, WorkerRole.CUTTER, readiness([[GOOD]])) as address:
         assert (await asked(address, "GET /readyz"))[0] == 0
         assert (await asked(address, "GET /" + "a" * 100_000))[0] == 0
 
 
 async def test_silent_clients_keep_no_probe_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SENDERS_OF_ADDRESS_MAX", 3)
-    settings = Settings(state_dir=tmp_path, health_port=ports.free())
-    async with health_server.serving(settings, WorkerRole.CUTTER, readiness([[GOOD]])) as address:
+    settings = Settings(state_dir=tmp_path, health_port=addresses.free())
+    async with serving(settings, WorkerRole.CUTTER, readiness([[GOOD]])) as address:
         host, _, port = address.rpartition(":")
         silent = [await asyncio.open_connection(host, int(port)) for _ in range(5)]
         assert (await asked(address, "GET /healthz HTTP/1.1\r\n\r\n"))[0] == 200
@@ -172,10 +171,10 @@ async def test_silent_clients_keep_no_probe_out(tmp_path: Path, monkeypatch: pyt
 
 async def test_no_port_serves_nothing_and_a_taken_one_is_an_error(tmp_path: Path) -> None:
     made = readiness([[GOOD]])
-    async with health_server.serving(Settings(state_dir=tmp_path), WorkerRole.CUTTER, made) as address:
+    async with serving(Settings(state_dir=tmp_path), WorkerRole.CUTTER, made) as address:
         assert address == ""
-    settings = Settings(state_dir=tmp_path, health_port=ports.free())
-    async with health_server.serving(settings, WorkerRole.CUTTER, made):
+    settings = Settings(state_dir=tmp_path, health_port=addresses.free())
+    async with serving(settings, WorkerRole.CUTTER, made):
         with pytest.raises(Unavailable, match="CUTTER_HEALTH_PORT"):
-            async with health_server.serving(settings, WorkerRole.CUTTER, made):
+            async with serving(settings, WorkerRole.CUTTER, made):
                 pass

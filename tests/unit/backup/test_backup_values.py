@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from cutter import limits
 from cutter.backup import archiver
-from cutter.backup.record import RECORD_VERSION, BackupRecord, BackupRefusal, from_json, to_json
+from cutter.backup.record import RECORD_VERSION, TABLES, BackupRecord, BackupRefusal, from_json, to_json
 from cutter.backup.rows import ContentRefused, described
-from cutter.backup.tables import TABLES
 from cutter.domain import restore_point
 from cutter.errors import InvalidInput, Unavailable
 from tests.unit.gates.passing import POINT

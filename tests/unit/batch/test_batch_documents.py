@@ -9,9 +9,8 @@ import pytest
 
 from cutter.approvals.request import RequestDocument
 from cutter.batch import batch_step, documents
-from cutter.batch.disposition import disposition
 from cutter.batch.documents import QueueLine
-from cutter.batch.triage import Triage
+from cutter.batch.triage import Triage, disposition
 from cutter.batch.ways import command_of
 from cutter.domain.next_step import Needs, Step, StepFacts
 from tests.cases.approval_cases import request_document, request_tuple

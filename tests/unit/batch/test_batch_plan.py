@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutter.batch.dag import dag_mermaid, execution_plan
-from cutter.batch.dependencies import circles, in_turn
 from cutter.batch.item import Item, Outcome, Stage, outcome_of, stage_of
-from cutter.batch.plan import blocked, next_starts, order
+from cutter.batch.plan import blocked, circles, dag_mermaid, execution_plan, in_turn, next_starts, order
 from cutter.catalogue import State, seed_state
 from cutter.errors import ProgrammingError
 

@@ -6,7 +6,7 @@ import pytest
 
 from cutter.batch.item import Item, Outcome, Stage
 from cutter.batch.state import batch_state, is_partial, stops_the_rest, workstream_state
-from cutter.domain.batch_states import BatchState, WorkstreamState
+from cutter.domain.run_state import BatchState, WorkstreamState
 
 S, O = Stage, Outcome  # noqa: E741 - two letters for two tables
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cutter.batch.disposition import SAME_TWICE, Disposition, disposition
+from cutter.batch.triage import SAME_TWICE, Disposition, disposition
 from cutter.catalogue import GATES
 from cutter.domain.next_step import StepFacts
 from cutter.errors import ProgrammingError

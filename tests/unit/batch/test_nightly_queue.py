@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cutter.batch.nightly_queue import is_named_for_the_night, queue_of
-from cutter.batch.queue import load_queue
+from cutter.batch.queue import is_named_for_the_night, load_queue, queue_of
 from cutter.domain import ids
 from cutter.errors import InvalidInput
 from tests.unit.batch.queues import GOOD

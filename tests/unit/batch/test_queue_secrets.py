@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from cutter.batch.queue import load_queue
-from cutter.batch.sensitive import sensitive_lines
+from cutter.batch.queue_file import sensitive_lines
 from tests.unit.batch.queues import GOOD, changed, refused
 
 WORD = "hunter2"

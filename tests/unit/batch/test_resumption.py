@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cutter.batch import batch_step, resume_plan
+from cutter.batch import batch_step, ways
 from cutter.batch.view import BatchView
 from tests.unit.batch.views import BATCH_ID, item, view
 
@@ -26,7 +26,7 @@ FAILED = item("B", "failed_mark")
     ],
 )
 def test_what_is_finished_is_left_alone(finished: BatchView) -> None:
-    assert not resume_plan.moves(finished)
+    assert not ways.moves(finished)
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_what_is_finished_is_left_alone(finished: BatchView) -> None:
 )
 def test_what_can_go_on_goes_on(going: BatchView) -> None:
     """Seed 001 §9."""
-    assert resume_plan.moves(going)
+    assert ways.moves(going)
 
 
 def test_failed_documents_are_named_with_their_command_until_they_are_signed_in() -> None:
     """Seed 001 §9."""
     batch_view = view(LAW, FAILED, item("C", "failed_rejected", included=True))
-    (needed,) = resume_plan.unsigned_failures(batch_view)
+    (needed,) = ways.unsigned_failures(batch_view)
     assert needed.sign == f"cutter approve --batch {BATCH_ID} --decision include_failed --only B --reason TEXT"
 
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cutter.batch.disposition import disposition
-from cutter.batch.triage import SIDECAR_LINES, Source, Triage, invariant_diff, reproduction, sections
+from cutter.batch.triage import SIDECAR_LINES, Source, Triage, disposition, invariant_diff, reproduction, sections
 from cutter.domain.next_step import Needs, Step, StepFacts
 from cutter.domain.run_state import RunState
 

@@ -9,7 +9,7 @@ import pytest
 from cutter.batch import batch_step, ways
 from cutter.batch.item import REVIEW
 from cutter.batch.view import BatchView
-from cutter.domain.batch_states import BatchState
+from cutter.domain.run_state import BatchState
 from tests.unit.batch.views import BATCH_ID, failed_run, item, view
 
 RESUME = f"cutter orchestrate resume-batch --batch-id {BATCH_ID}"

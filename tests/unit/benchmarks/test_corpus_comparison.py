@@ -126,7 +126,7 @@ def test_a_red_finding_in_a_cut_that_does_not_differ_is_a_false_alarm() -> None:
 
 @pytest.mark.parametrize("numbers", [(1, 2, 4), (1, 2, 2, 3), ("I", "II", "IV")])
 def test_a_number_that_is_odd_in_the_outline_too_is_no_false_alarm(numbers: tuple[object, ...]) -> None:
-    text = "".join(f"## Article {number}\n\nx\n\n" for number in numbers)
+    text = "".join(f"## Article {number}\n\nSee article 3, article III.\n\n" for number in numbers)
     options = Options(duplicates="ordinal")
     result = examine(text.encode(), profile=load_profile("generic-markdown"), docprefix="LAW", options=options)
     assert compare(result, outline(text)).verdict == "refused for its numbers"
@@ -160,7 +160,7 @@ def test_an_amber_finding_about_another_place_leaves_a_difference_silent() -> No
 
 
 def test_a_red_finding_about_another_place_leaves_the_difference_unnamed() -> None:
-    text = "## Article 1\n\nx\n\n## Article 3\n\ny\n\n## Annex\n\nx\n\n### Form\n\ny\n"
+    text = "## Article 1\n\nSee article 2.\n\n## Article 3\n\ny\n\n## Annex\n\nx\n\n### Form\n\ny\n"
     elsewhere = compare(cut(text), outline(text.replace("### Form", "## Form")))
     assert (elsewhere.verdict, elsewhere.unnamed) == ("refused", True)
     there = compare(cut(text), outline(text.replace("## Article 3", "### Article 3")))

@@ -122,7 +122,7 @@ def test_a_look_counts_for_our_innermost_function() -> None:
     raw = (
         "run (threading.py:1);run_gate (activities/gate.py:7);verify (cutter/gpg.py:3);run (subprocess.py:9) 3\n"
         "run (threading.py:1);poll (temporalio/worker/_activity.py:5) 1\n"
-        "run (threading.py:1);beat (activities/worker/error_boundary.py:2);wait (threading.py:607) 90\n"
+        "run (threading.py:1);beat (activities/registry.py:2);wait (threading.py:607) 90\n"
         "run (asyncio/runners.py:1);EpollSelector.select (selectors.py:468) 9\n"
     )
     assert profile.python_top(raw) == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutter.domain.pinned_counts import PinnedCounts
+from cutter.domain.run_record import PinnedCounts
 
 
 def test_each_row_of_a_first_cut_begins_a_version() -> None:

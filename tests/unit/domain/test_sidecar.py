@@ -211,7 +211,8 @@ def test_a_phase_without_a_receipt_says_what_became_of_its_last_attempt(
 
 
 def test_a_refused_phase_shows_which_invariants_were_false() -> None:
-    report = {"invariants": [{"name": "a", "ok": True}, {"name": "b", "ok": False}]}
+    values = {"observed": "1", "expected": "1"}
+    report = {"invariants": [{"name": "a", "ok": True, **values}, {"name": "b", "ok": False, **values}]}
     answer = database("failed_mark", attempts=[attempt("IG_mark", "failed", report=report)])
     assert state_of(answer).phases["mark"].gate_invariants == {"a": True, "b": False}
 

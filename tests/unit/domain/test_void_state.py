@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutter import limits
-from cutter.domain.void_state import void_state
+from cutter.domain.run_state import void_state
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutter.batch.facts import BatchFacts
+from cutter.batch.view import BatchFacts
 from cutter.projections.batch_folder import contents
 from tests.unit.evidence.batches import ALL, BATCH_ID, Facts, run_id
 

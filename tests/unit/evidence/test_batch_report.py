@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cutter.batch.facts import BatchFacts
 from cutter.batch.item import Outcome, Stage
+from cutter.batch.view import BatchFacts
 from cutter.projections import batch_report
 from cutter.projections.batch_view import ShownBatch, ShownDocument, batch_view, planned_items
 from tests.unit.evidence import batches as made

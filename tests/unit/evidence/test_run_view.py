@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import pytest
 
 from cutter.catalogue import GATES, State
-from cutter.domain import recorded_values
 from cutter.domain.run_record import RunSidecar
 from cutter.domain.visible import json_text
 from cutter.projections import report
@@ -149,7 +149,7 @@ def test_the_report_has_everything_of_the_view() -> None:
 def test_a_deep_value_is_shown_to_programs_as_it_was_read(depth: int) -> None:
     """PostgreSQL refuses a value that is nested deeper (fn_json_problem)."""
     sidecar = made.sidecar("marked", gates=made.through("IG_mark"))
-    sidecar["receipts"][0]["result"]["pins"]["x"] = recorded_values.loads("[" * depth + "1" + "]" * depth)
+    sidecar["receipts"][0]["result"]["pins"]["x"] = json.loads("[" * depth + "1" + "]" * depth)
     shown = run_view(RunSidecar.of(sidecar)).as_json()
     assert json_text(shown["gates"][0]["pins"]["x"]) == "[" * depth + "1" + "]" * depth
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cutter.catalogue import GATES
-from cutter.gates import seed_names
+from cutter.gates.report import PROBE, PROBE_RULES, parted
 from tests.unit.gates.passing import PASSING
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,18 +57,18 @@ def test_the_page_names_exactly_what_the_gate_reports(gate: str) -> None:
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])
 def test_the_page_marks_as_ours_what_the_sidecar_keeps_apart(gate: str) -> None:
     ours = [row for row in table(gate) if "*ours*" in row]
-    _, added = seed_names.parted(gate, ((name, True) for name in names_in_the_code(gate)))
+    _, added = parted(gate, ((name, True) for name in names_in_the_code(gate)))
     assert set(re.findall(r"`([a-z0-9_]+)`", "\n".join(ours))) == set(added)
 
 
 def test_the_seeds_numbers_cover_the_eleven_booleans_and_the_one_that_we_added() -> None:
     """Seed 000 §4: the 11-bool probe matches OD-W2..OD-W9."""
-    assert list(seed_names.PROBE) == list(seed_names.PROBE_RULES) == [f"OD-W{number}" for number in range(2, 10)]
-    named = [name for names in seed_names.PROBE.values() for name in names]
+    assert list(PROBE) == list(PROBE_RULES) == [f"OD-W{number}" for number in range(2, 10)]
+    named = [name for names in PROBE.values() for name in names]
     assert len(named) == len(set(named)) == 12
     assert {*named, "revision_rows_match_plan"} == names_in_the_code("IG_structural_verify")
     evidence, evaluate = PASSING["IG_structural_verify"]
-    assert [note.split(" ")[0] for note in evaluate(evidence).notes] == list(seed_names.PROBE)
+    assert [note.split(" ")[0] for note in evaluate(evidence).notes] == list(PROBE)
 
 
 @pytest.mark.parametrize("gate", [gate.name for gate in GATES])

@@ -12,23 +12,23 @@ from cutter.catalogue import GATES, OURS, Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import InvalidId, kb_id
 from cutter.errors import ProgrammingError
-from cutter.kb import folder
+from cutter.kb import ids as kb_ids
 from tests.support.documents import run_documents
 
 RUN = "ictr-20261121T090507Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5b"
 SAME_MINUTE = "ictr-20261121T090507Z-0190a5b2-7c3d-7e4f-8a9b-0c1d2e3f4a5c"
 DAY = date(2026, 11, 21)
 DIGEST = sha256_hex("snapshot")
-FOLDER = folder.run_folder("ICX-LAW-1", DIGEST, DAY, RUN)
+FOLDER = kb_ids.run_folder("ICX-LAW-1", DIGEST, DAY, RUN)
 
 
 def test_the_folder_has_the_form_of_the_facts() -> None:
-    name = folder.run_folder("ICX-LAW-1", DIGEST, DAY, RUN)
+    name = kb_ids.run_folder("ICX-LAW-1", DIGEST, DAY, RUN)
     assert name == f"knowledge/dev/laws/icx-law-1/v{DIGEST[:16]}-automation-cut-20261121-0905-0c1d2e3f4a5b"
 
 
 def test_two_runs_in_one_minute_have_two_folders() -> None:
-    assert folder.run_folder("ICX-LAW-1", DIGEST, DAY, SAME_MINUTE) != FOLDER
+    assert kb_ids.run_folder("ICX-LAW-1", DIGEST, DAY, SAME_MINUTE) != FOLDER
 
 
 def test_the_documents_have_the_names_of_the_facts() -> None:
@@ -52,8 +52,8 @@ def test_the_documents_have_the_names_of_the_facts() -> None:
 
 
 def test_a_fresh_request_has_a_name_of_its_own() -> None:
-    first = folder.request(FOLDER, Sovereign.CUT, DAY)
-    second = folder.request(FOLDER, Sovereign.CUT, DAY, number=2)
+    first = kb_ids.request(FOLDER, Sovereign.CUT, DAY)
+    second = kb_ids.request(FOLDER, Sovereign.CUT, DAY, number=2)
     assert first != second
     assert second.endswith("/SG1-cut-authz-request-2026-11-21-r2.md")
 
@@ -61,12 +61,12 @@ def test_a_fresh_request_has_a_name_of_its_own() -> None:
 def test_every_name_is_a_kb_id_and_all_differ() -> None:
     names = [
         *run_documents(FOLDER, GATES, DAY),
-        folder.approval(FOLDER, "SG_cut_authz", DAY, approver="alice"),
-        folder.approval(FOLDER, "SG_cut_authz", DAY, approver="bob"),
-        folder.approval(FOLDER, "SG_lifecycle_authz", DAY, approver="alice", number=2),
-        folder.snapshot_copy(FOLDER, DIGEST),
-        folder.stop_report(FOLDER, DAY, number=1),
-        folder.stop_report(FOLDER, DAY, number=2),
+        kb_ids.approval(FOLDER, "SG_cut_authz", DAY, approver="alice"),
+        kb_ids.approval(FOLDER, "SG_cut_authz", DAY, approver="bob"),
+        kb_ids.approval(FOLDER, "SG_lifecycle_authz", DAY, approver="alice", number=2),
+        kb_ids.snapshot_copy(FOLDER, DIGEST),
+        kb_ids.stop_report(FOLDER, DAY, number=1),
+        kb_ids.stop_report(FOLDER, DAY, number=2),
     ]
     assert [kb_id(name) for name in names] == names
     assert len(set(names)) == len(names)
@@ -83,23 +83,23 @@ def test_every_name_is_a_kb_id_and_all_differ() -> None:
 )
 def test_no_folder_is_made_of_illegal_parts(prefix: str, digest: str, run: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        folder.run_folder(prefix, digest, DAY, run)
+        kb_ids.run_folder(prefix, digest, DAY, run)
 
 
 @given(st.text(alphabet="abcdef0123456789", min_size=64, max_size=64), st.integers(1, 30))
 def test_a_documents_other_names_are_its_own_and_the_last_one_is_not_guessable(digest: str, number: int) -> None:
-    wanted = folder.request(FOLDER, Sovereign.CUT, DAY, number=number)
-    names = list(folder.names_for(wanted, digest))
+    wanted = kb_ids.request(FOLDER, Sovereign.CUT, DAY, number=number)
+    names = list(kb_ids.names_for(wanted, digest))
     assert names[0] == wanted
     assert names[-1] == wanted.replace(".md", f"-other{digest[:12]}.md")
-    assert len(set(names)) == len(names) == folder.NUMBERED_NAMES + 1
+    assert len(set(names)) == len(names) == kb_ids.NUMBERED_NAMES + 1
     assert all(kb_id(name) == name for name in names)
-    own = {folder.request(FOLDER, Sovereign.CUT, DAY, number=other) for other in range(1, 31)}
+    own = {kb_ids.request(FOLDER, Sovereign.CUT, DAY, number=other) for other in range(1, 31)}
     assert own & set(names) == {wanted}
 
 
 @given(st.text(alphabet="abcdef0123456789", min_size=64, max_size=64))
 def test_another_name_has_the_same_other_names(digest: str) -> None:
-    first, *others = folder.names_for(folder.request(FOLDER, Sovereign.CUT, DAY), digest)
+    first, *others = kb_ids.names_for(kb_ids.request(FOLDER, Sovereign.CUT, DAY), digest)
     for name in others:
-        assert list(folder.names_for(name, digest))[1:] == others, first
+        assert list(kb_ids.names_for(name, digest))[1:] == others, first

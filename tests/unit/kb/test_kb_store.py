@@ -20,7 +20,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import InvalidId
 from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, Unavailable
 from cutter.kb.ids import artifact_id_rule
-from cutter.kb.local import LocalFolder
+from cutter.kb.objects import LocalFolder
 from cutter.kb.store import Store
 from cutter.kb.write_once import draft, put, put_first
 

@@ -18,8 +18,8 @@ from cutter.lifecycle.declarations import (
     TASK,
     WORKER,
     WORKSTREAM,
+    Lifecycle,
 )
-from cutter.lifecycle.machine import Lifecycle
 from docs.trace import as_the_seed
 
 every = pytest.mark.parametrize("lifecycle", LIFECYCLES, ids=lambda lifecycle: lifecycle.name)

@@ -10,9 +10,8 @@ from cutter import limits
 from cutter.catalogue import GATES
 from cutter.domain.retry import Denial, Denied, RetryAfter, RetryBudget, decide
 from cutter.errors import ProgrammingError
-from cutter.lifecycle.facts import Began, Change, Moved, RunFacts, Tried
-from cutter.lifecycle.facts import after as facts_after
-from cutter.lifecycle.views import request_status
+from cutter.lifecycle.views import Began, Change, Moved, RunFacts, Tried, request_status
+from cutter.lifecycle.views import after as facts_after
 
 GATE = RetryBudget(
     max_attempts=limits.RETRIES_A_GATE + 1, max_failures=limits.FAILURE_BUDGET_A_RUN,

@@ -15,10 +15,9 @@ from click.testing import CliRunner
 
 from cutter import limits
 from cutter.catalogue import GATES
-from cutter.lifecycle.declarations import BY_EVENT_TYPE, BY_NAME, LIFECYCLES
+from cutter.lifecycle.declarations import BY_EVENT_TYPE, BY_NAME, LIFECYCLES, Lifecycle
 from cutter.lifecycle.events import FIELDS
 from cutter.lifecycle.invariants import Known
-from cutter.lifecycle.machine import Lifecycle
 from cutter.lifecycle.validation import Validation
 from cutter.projections.transitions_file import Spilling, check, lines, told
 from cutter.types import Json

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cutter.batch.facts import BatchFacts
+from cutter.batch.view import BatchFacts
 from cutter.lifecycle.declarations import BATCH, WORKSTREAM
 from cutter.lifecycle.events import Event, moment
-from cutter.lifecycle.workstream import batch_events
+from cutter.lifecycle.history import batch_events
 from tests.unit.evidence.batches import BATCH_ID, Facts
 
 NEVER = {("validating", "failed")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutter.limits import GIANT_ITEM_BYTES, GIANT_UNIT_BYTES, GIANT_UNIT_ITEMS
+from cutter.marking import Marking
 from cutter.marking.suggestion import Suggestion, suggest
 from tests.unit.marking.texts import codes, cut, reds
 
@@ -107,7 +108,7 @@ EXPLAINED = [
 
 def gaps(text: str) -> list[str]:
     """Addresses before which a number is missing."""
-    return [name.partition(":")[2] for name in reds(text) if name.startswith("number_missing:")]
+    return [finding.address or "" for finding in cut(text).findings if finding.code == "number_missing"]
 
 
 @pytest.mark.parametrize(("word", "note", "after"), EXPLAINED)
@@ -127,7 +128,8 @@ def test_a_note_may_write_the_word_in_another_case(note: str) -> None:
     def missing(between: str) -> list[str]:
         suggestion = suggest(with_gap(between, "Стаття", 4).encode(), docprefix="LAW")
         assert isinstance(suggestion, Suggestion)
-        return [finding.code for finding in suggestion.red]
+        assert isinstance(suggestion.result, Marking)
+        return [finding.code for finding in suggestion.result.findings if finding.code.startswith("number_")]
 
     assert missing("") == ["number_missing"]
     assert missing(note) == []

@@ -143,7 +143,9 @@ def test_a_refused_text_is_explained_before_it_is_refused(tmp_path: Path, cutter
 
 def test_a_text_with_red_findings_is_suggested_for_and_explained(tmp_path: Path, cutter: Callable[..., Told]) -> None:
     file = tmp_path / "law.md"
-    file.write_text("# Act\n\n## Article 1\n\nx\n\n## Article 2\n\nx\n\n## Article 5\n\nx\n", encoding="utf-8")
+    file.write_text(
+        "# Act\n\n## Article 1\n\nx\n\n## Article 2\n\nSee article 4.\n\n## Article 5\n\nx\n", encoding="utf-8"
+    )
     answer = cutter("profile", "suggest", str(file))
     assert answer.exit_code == 0, answer.output
     assert "confidence: low" in answer.stdout

@@ -12,6 +12,7 @@ import pytest
 from cutter.errors import InvalidInput
 from cutter.limits import ACCEPTANCES_MAX, GIANT_UNIT_BYTES, RED_FINDINGS_OF_A_KIND
 from cutter.marking import Marking, Options, Profile, parse_profile, profile_bytes
+from cutter.marking.profile import Empty
 from tests.golden.expectations import CHECKOUT
 from tests.unit.marking.texts import codes, cut, reds, refused, result
 
@@ -32,11 +33,15 @@ class Fault:
     line: int
     right: str
     profile: str | Profile = "generic-markdown"
+    empty: Empty = "refuse"
 
 
 ARTICLES_AS_SECTIONS = parse_profile(profile_bytes("eu-regulation").replace(b"kind: article", b"section_type: section"))
 LONG = "A sentence of a tariff. " * 900
 PLAIN = "Article {}. Rule\n\nText.\n\n"
+
+SEE_3 = "It applies as article 3 says.\n\n"
+"""A trace of the article that is missing."""
 
 FAULTS = {
     "plain articles": Fault(
@@ -196,15 +201,17 @@ FAULTS = {
         right="## Chapter I\n\n### Aims\n\n#### Article 1\nx\n",
     ),
     "a missing number": Fault(
-        wrong=articles(1, 2, 4), name="number_missing:LAW/ARTICLE-4", line=9, right=articles(1, 2, "2a", 3, 4)
+        wrong=articles(1, 2) + SEE_3 + articles(4), name="number_missing:LAW/ARTICLE-4", line=11,
+        right=articles(1, 2, "2a", 3, 4),
     ),
     "a missing number across chapters": Fault(
-        wrong="# Chapter 1\n\n## Article 1\nx\n## Article 2\nx\n# Chapter 2\n\n## Article 4\nx\n## Article 5\nx\n",
+        wrong="# Chapter 1\n\n## Article 1\nx\n## Article 2\nSee article 3.\n# Chapter 2\n\n## Article 4\nx\n"
+        "## Article 5\nx\n",
         name="number_missing:LAW/CHAPTER-2/ARTICLE-4", line=9,
         right="# Chapter 1\n\n## Article 1\nx\n## Article 2\nx\n# Chapter 2\n\n## Article 1\nx\n## Article 2\nx\n",
     ),
     "a chapter that begins with its second article": Fault(
-        wrong="# Chapter 1\n\n## § 2\nx\n## § 3\nx\n# Chapter 2\n\n## § 1\nx\n## § 2\nx\n",
+        wrong="# Chapter 1\nSee § 1.\n## § 2\nx\n## § 3\nx\n# Chapter 2\n\n## § 1\nx\n## § 2\nx\n",
         name="number_missing:LAW/CHAPTER-1/PAR-2", line=3,
         right="# Chapter 1\n\n## § 1\nx\n## §§ 2 bis 4 (weggefallen)\nx\n## § 5\nx\n",
     ),
@@ -218,9 +225,19 @@ FAULTS = {
         right="# Chapter 1\n\n## § 1\nx\n## § 2\nx\n# Chapter 2\n\n## § 1\nx\n## § 2\nx\n",
     ),
     "a reference that reads like an article": Fault(
-        wrong=articles(1, 2, head=PLAIN) + "It applies as in\nArticle 1.\n\n" + articles(3, head=PLAIN),
+        wrong=articles(1, 2, head=PLAIN) + "It applies as follows.\nArticle 1.\n\n" + articles(3, head=PLAIN),
         name="numbering_break:LINE-10", line=10, profile="french-law",
         right=articles(1, 2, head=PLAIN) + "It applies as in\nArticle 1 of the law.\n\n" + articles(3, head=PLAIN),
+    ),
+    "an article that lost its text": Fault(
+        wrong="# Article 1. Aim\n\nText.\n\n# Article 2. Scope\n\n# Article 3. End\n\nText.\n",
+        name="text_missing:LAW/ARTICLE-2", line=5, empty="heading_only",
+        right="# Article 1. Aim\n\nText.\n\n# Article 2. (repealed)\n\n# Article 3. End\n\nText.\n",
+    ),
+    "a contents list that swallows the law": Fault(
+        wrong="Sommaire\n\n" + articles(1, 2, 3, head=PLAIN) + "Article 1. Rule\n\nText.\n",
+        name="contents_too_large:LINE-1", line=1, profile="french-law",
+        right="Sommaire\n\nArticle 1. Rule\n\n" + articles(1, 2, head=PLAIN),
     ),
     "a plain article among articles with #": Fault(
         wrong=articles(1) + "**Article 2**\n\nText.\n\n" + articles(3),
@@ -232,7 +249,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in FAULTS.items()])
 def test_each_fault_is_refused_with_its_kind_and_line(fault: Fault) -> None:
-    refusal = refused(fault.wrong, fault.profile)
+    refusal = refused(fault.wrong, fault.profile, empty=fault.empty)
     assert fault.name in [finding.name for finding in refusal.findings]
     finding = next(finding for finding in refusal.findings if finding.name == fault.name)
     assert finding.line == fault.line
@@ -242,7 +259,7 @@ def test_each_fault_is_refused_with_its_kind_and_line(fault: Fault) -> None:
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=name) for name, fault in FAULTS.items()])
 def test_a_text_that_only_looks_like_the_fault_is_marked(fault: Fault) -> None:
-    answer = result(fault.right, fault.profile)
+    answer = result(fault.right, fault.profile, empty=fault.empty)
     assert isinstance(answer, Marking), answer
     assert answer.unaccepted == ()
 
@@ -300,7 +317,7 @@ def test_each_fault_is_marked_once_its_findings_are_accepted_by_name(fault: Faul
     ids=["a sentence", "within a paragraph", "indented", "long", "another number"],
 )
 def test_a_line_of_text_in_a_gap_is_not_taken_for_the_missing_heading(sentence: str) -> None:
-    text = articles(1, 2) + f"{sentence}\n\n" + articles(4)
+    text = articles(1, 2) + f"{sentence}\n\n" + SEE_3 + articles(4)
     assert reds(text) == ["number_missing:LAW/ARTICLE-4"]
 
 
@@ -329,7 +346,8 @@ def test_a_swallowed_heading_is_told_once_and_at_its_own_line() -> None:
     ],
 )
 def test_a_gap_names_the_numbers_that_are_missing(text: str, gap: str) -> None:
-    (finding,) = [finding for finding in refused(text).findings if finding.code == "number_missing"]
+    (finding,) = [finding for finding in cut(text).findings if finding.code == "number_missing"]
+    assert finding.severity == "amber"
     assert finding.message.endswith(f": {gap}")
 
 
@@ -369,7 +387,7 @@ def test_an_amber_finding_cannot_be_accepted() -> None:
 
 
 def test_many_findings_of_one_kind_are_one_of_the_whole_text() -> None:
-    chapters = "".join(f"# Chapter {n}\n\n## § 1\nx\n## § 3\nx\n" for n in range(1, RED_FINDINGS_OF_A_KIND + 2))
+    chapters = "".join(f"# Chapter {n}\n\n## § 1\nSee § 2.\n## § 3\nx\n" for n in range(1, RED_FINDINGS_OF_A_KIND + 2))
     assert reds(chapters) == ["number_missing:LAW"]
     marking = cut(chapters)
     assert sum(finding.severity == "amber" for finding in marking.findings) == RED_FINDINGS_OF_A_KIND + 1

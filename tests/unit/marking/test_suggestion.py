@@ -144,7 +144,7 @@ def test_headings_in_a_code_block_are_named() -> None:
 
 
 def test_a_cut_with_red_findings_is_shown_and_each_is_named_with_the_refusal() -> None:
-    text = "# Act\n\n" + body(4).replace("Article 3. Aim 3\n\nSome text of the law.\n\n", "")
+    text = "# Act\n\n" + body(4).replace("Article 3. Aim 3\n\nSome text", "As said in article 3. Some text")
     suggestion = suggested(text)
     assert addresses(suggestion)[1:] == ["ARTICLE-1", "ARTICLE-2", "ARTICLE-4"]
     assert [finding.name for finding in suggestion.red] == ["number_missing:LAW/ARTICLE-4"]

@@ -17,8 +17,7 @@ from cutter.catalogue import WorkerRole
 from cutter.preflight import checks, files
 from cutter.preflight.checks import Verdict
 from cutter.settings import Settings
-from cutter.stack.key_homes import HOMES
-from cutter.stack.workers import database_roles
+from cutter.stack.workers import HOMES, database_roles
 from tests.support.database import short_folder
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "guides" / "deploy.md").read_text(encoding="utf-8")

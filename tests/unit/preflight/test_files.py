@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -16,13 +16,13 @@ from cutter import limits
 from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
 from cutter.gpg import Gpg
-from cutter.preflight import database, files, stores
-from cutter.preflight.checks import WORKERS, Check, Host, Verdict
+from cutter.preflight import checks, database, files
+from cutter.preflight.checks import WORKERS, Host, Verdict
 from cutter.settings import Settings, password
-from cutter.stack import key_homes, records
+from cutter.stack import supervisor, workers
 from cutter.stack.processes import agents, identify, send
+from starter.commands.keys import ensure_throwaway_keys, refuse_elsewhere
 from starter.commands.up import start
-from starter.local.keys import ensure_throwaway_keys, refuse_elsewhere
 from temporal.preflight import hosts_of
 
 
@@ -149,49 +149,49 @@ def test_a_password_is_there_and_only_our_account_may_read_it(tmp_path: Path) ->
 def test_a_store_is_written_read_back_and_left_without_the_object(tmp_path: Path, url: str) -> None:
     place = (tmp_path / "kb").as_uri() if url == "file" else url
     settings = Settings(state_dir=tmp_path, kb_url=place, artifacts_url=place)
-    for check in (stores.knowledge_base, stores.artifact_store):
-        assert check(settings, "exec").verdict is Verdict.OK
-        assert check(settings, "exec").verdict is Verdict.OK
+    for store in (checks.KNOWLEDGE_BASE, checks.ARTIFACT_STORE):
+        assert files.stored(settings, store, "exec").verdict is Verdict.OK
+        assert files.stored(settings, store, "exec").verdict is Verdict.OK
     if url == "file":
         assert list((tmp_path / "kb").iterdir()) == []
 
 
 def test_a_folder_of_one_host_is_told_when_the_database_is_elsewhere(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example:5432/cutter")
-    check = stores.artifact_store(settings, "cutter")
+    check = files.stored(settings, checks.ARTIFACT_STORE, "cutter")
     assert check.verdict is Verdict.OPTIONAL
     assert "CUTTER_ARTIFACTS_URL" in check.remedy
     nearby = settings.model_copy(update={"database_url": "postgresql://127.0.0.1:5432/cutter"})
-    assert stores.artifact_store(nearby, "cutter").verdict is Verdict.OK
+    assert files.stored(nearby, checks.ARTIFACT_STORE, "cutter").verdict is Verdict.OK
 
 
 def test_a_store_that_cannot_be_written_fails_with_its_setting(tmp_path: Path) -> None:
     (tmp_path / "kb").write_text("a file is in the way")
     settings = Settings(state_dir=tmp_path, kb_url=(tmp_path / "kb" / "deep").as_uri())
-    failed = stores.knowledge_base(settings, "exec")
+    failed = files.stored(settings, checks.KNOWLEDGE_BASE, "exec")
     assert failed.failed
     assert "CUTTER_KB_URL" in failed.remedy
 
 
 def test_a_store_that_answers_with_other_bytes_fails(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, kb_url=(tmp_path / "kb").as_uri())
-    store = stores.Store(settings.kb)
+    store = files.Store(settings.kb)
     store.objects.create(".mine", b"other bytes")
     with pytest.raises(OSError, match="other bytes"):
-        stores.written_and_read(store, ".mine")
+        files.written_and_read(store, ".mine")
 
 
 def test_a_store_that_forbids_to_remove_is_only_read_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = stores.Store((tmp_path / "kb").as_uri())
+    store = files.Store((tmp_path / "kb").as_uri())
 
     def forbidden(_: str) -> None:
         raise PermissionError("the bucket keeps every object")
 
     monkeypatch.setattr(store.objects, "remove", forbidden)
     for _ in range(2):
-        stores.written_and_read(store, ".mine")
+        files.written_and_read(store, ".mine")
     assert [file.name for file in (tmp_path / "kb").iterdir()] == [".mine"]
 
 
@@ -207,7 +207,7 @@ def test_the_passwords_of_a_machine_say_what_it_is_for(tmp_path: Path) -> None:
     assert Host.LOCAL in hosts_of(settings.model_copy(update={"database_url": None}))
     ours = identify(os.getpid())
     assert ours is not None
-    records.remember(settings.state, records.Service(name="worker-exec", process=ours))
+    supervisor.remember(settings.state, supervisor.Service(name="worker-exec", process=ours))
     assert Host.LOCAL in hosts_of(settings)
 
 
@@ -226,13 +226,13 @@ def test_a_missing_key_names_its_import(tmp_path: Path) -> None:
     assert "`cutter keys import --role verifier FOLDER`" in failed.remedy
 
 
-@pytest.mark.parametrize("check", [stores.knowledge_base, stores.artifact_store])
+@pytest.mark.parametrize("store", [checks.KNOWLEDGE_BASE, checks.ARTIFACT_STORE])
 def test_a_store_without_its_library_names_the_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: Callable[[Settings, str], Check]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: checks.Description
 ) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
     settings = Settings(state_dir=tmp_path, kb_url="s3://kb/x", artifacts_url="s3://backups/x")
-    assert check(settings, "exec").remedy == stores.ADD_S3
+    assert files.stored(settings, store, "exec").remedy == files.ADD_S3
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_up_refuses_pinned_builds_before_it_makes_anything(tmp_path: Path) -> No
 
 def test_only_a_missing_key_keeps_workers_from_a_database_elsewhere(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, database_url="postgresql://db.example:5432/cutter")
-    for name in key_homes.HOMES.values():
+    for name in workers.HOMES.values():
         settings.key_home(name).mkdir(parents=True)
     refuse_elsewhere(settings)
     settings.key_home("verifier").rmdir()

@@ -10,33 +10,33 @@ import pytest
 from cutter.catalogue import WorkerRole
 from cutter.errors import Refused, Unavailable
 from cutter.settings import Settings
-from cutter.stack import key_homes, workers
-from starter.local.doctor_checks import Verdict, keys
+from cutter.stack import workers
+from starter.commands.doctor import Verdict, keys
 from worker import run
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     """Three homes, as gpg lays them out: a file a private key, named by the key."""
-    for name in key_homes.HOMES.values():
+    for name in workers.HOMES.values():
         private = tmp_path / "keys" / name / "private-keys-v1.d"
         private.mkdir(parents=True)
         (private / f"{name}.key").write_bytes(name.encode())
-    (tmp_path / "keys" / key_homes.PIN).write_text("F" * 40)
+    (tmp_path / "keys" / workers.PIN).write_text("F" * 40)
     return tmp_path
 
 
 def handed(state: Path, worker: WorkerRole) -> Path:
     folder = workers.handed_keys(Settings(state_dir=state), worker)
-    key_homes.hand_over(state / "keys", folder, worker)
+    workers.hand_over(state / "keys", folder, worker)
     return folder
 
 
 @pytest.mark.parametrize("worker", WorkerRole)
 def test_a_worker_finds_its_own_private_key_and_no_other(state: Path, worker: WorkerRole) -> None:
     folder = handed(state, worker)
-    assert [path.name for path in folder.glob("*/private-keys-v1.d/*.key")] == [f"{key_homes.HOMES[worker]}.key"]
-    assert key_homes.foreign(folder, worker) == []
+    assert [path.name for path in folder.glob("*/private-keys-v1.d/*.key")] == [f"{workers.HOMES[worker]}.key"]
+    assert workers.foreign(folder, worker) == []
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -59,7 +59,7 @@ def test_one_private_key_in_two_homes_is_handed_to_nobody(state: Path) -> None:
 
 def test_a_missing_home_is_said_before_the_worker_starts(state: Path) -> None:
     with pytest.raises(Unavailable, match="no executor key"):
-        key_homes.hand_over(state / "nowhere", state / "given", WorkerRole.EXEC)
+        workers.hand_over(state / "nowhere", state / "given", WorkerRole.EXEC)
 
 
 def test_a_worker_that_could_sign_as_another_does_not_start(state: Path) -> None:

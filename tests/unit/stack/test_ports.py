@@ -8,38 +8,38 @@ from pathlib import Path
 
 import pytest
 
-from cutter.stack import ports
+from cutter.stack import addresses
 
 
 @pytest.fixture
 def taken() -> Iterator[int]:
     with socket.socket() as server:
-        server.bind((ports.LOOPBACK, 0))
+        server.bind((addresses.LOOPBACK, 0))
         server.listen()
         yield server.getsockname()[1]
 
 
 def test_a_free_one_is_remembered_and_taken_again(tmp_path: Path) -> None:
     remembered = tmp_path / "folder" / "port"
-    first = ports.choose(remembered)
-    assert ports.recall(remembered) == first
-    assert ports.choose(remembered) == first
+    first = addresses.choose(remembered)
+    assert addresses.recall(remembered) == first
+    assert addresses.choose(remembered) == first
 
 
 def test_a_remembered_one_that_is_taken_by_now_is_chosen_again(tmp_path: Path, taken: int) -> None:
     remembered = tmp_path / "port"
     remembered.write_text(str(taken), encoding="ascii")
-    chosen = ports.choose(remembered)
+    chosen = addresses.choose(remembered)
     assert chosen != taken
-    assert ports.recall(remembered) == chosen
+    assert addresses.recall(remembered) == chosen
 
 
 def test_a_damaged_memory_is_no_memory(tmp_path: Path) -> None:
     (tmp_path / "port").write_text("what?", encoding="ascii")
-    assert ports.recall(tmp_path / "port") is None
+    assert addresses.recall(tmp_path / "port") is None
 
 
 def test_listening_is_seen(taken: int) -> None:
-    assert ports.listens(f"{ports.LOOPBACK}:{taken}")
-    assert not ports.listens(f"{ports.LOOPBACK}:{ports.free()}")
-    assert not ports.listens("nonsense")
+    assert addresses.listens(f"{addresses.LOOPBACK}:{taken}")
+    assert not addresses.listens(f"{addresses.LOOPBACK}:{addresses.free()}")
+    assert not addresses.listens("nonsense")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cutter.stack import service_user
+from cutter.stack import postgres_programs
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
 
@@ -31,7 +31,7 @@ def mode(path: Path) -> int:
 
 def reads(path: Path) -> bool:
     """Whether the service user can read the file."""
-    user = service_user.service_user()
+    user = postgres_programs.service_user()
     assert user is not None
     asked = subprocess.run(
         ["cat", str(path)], user=user.uid, group=user.gid, extra_groups=[], check=False, capture_output=True, cwd="/"
@@ -41,8 +41,8 @@ def reads(path: Path) -> bool:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root is the other case")
 def test_anyone_but_root_runs_it_as_themselves(closed: Path) -> None:
-    assert service_user.service_user() is None
-    service_user.own(closed / "data", None)
+    assert postgres_programs.service_user() is None
+    postgres_programs.own(closed / "data", None)
     assert mode(closed) == 0o700
 
 
@@ -50,7 +50,7 @@ def test_anyone_but_root_runs_it_as_themselves(closed: Path) -> None:
 def test_the_service_user_is_not_root_and_has_no_shell() -> None:
     import pwd
 
-    user = service_user.service_user()
+    user = postgres_programs.service_user()
     assert user is not None
     entry = pwd.getpwuid(user.uid)
     assert user.uid != 0
@@ -60,7 +60,7 @@ def test_the_service_user_is_not_root_and_has_no_shell() -> None:
 @as_root
 def test_it_may_pass_through_closed_folders_but_not_list_them(closed: Path) -> None:
     folder = closed / "data"
-    service_user.own(folder, service_user.service_user())
+    postgres_programs.own(folder, postgres_programs.service_user())
     assert mode(closed) == mode(closed.parent) == 0o701
     assert mode(folder) == 0o700
 
@@ -73,7 +73,7 @@ def test_an_installation_under_a_closed_umask_becomes_readable(closed: Path) -> 
         path.write_text("x", encoding="ascii")
         path.chmod(wanted)
     assert not reads(program)
-    service_user.let_read([closed])
+    postgres_programs.let_read([closed])
     assert reads(program)
     assert reads(data)
     assert (mode(program), mode(data)) == (0o705, 0o604)
@@ -84,5 +84,5 @@ def test_what_lies_beside_stays_closed(closed: Path) -> None:
     secret = closed / "secret"
     secret.write_text("x", encoding="ascii")
     secret.chmod(0o600)
-    service_user.own(closed / "data", service_user.service_user())
+    postgres_programs.own(closed / "data", postgres_programs.service_user())
     assert not reads(secret)

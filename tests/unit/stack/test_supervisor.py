@@ -13,9 +13,9 @@ import pytest
 
 from cutter import limits
 from cutter.errors import Unavailable
-from cutter.stack import records, supervisor
+from cutter.stack import supervisor
 from cutter.stack.processes import Process, alive, last_line, send, spawn, until
-from cutter.stack.records import Service
+from cutter.stack.supervisor import Service
 
 LONG = "import signal; signal.pause()"
 STUBBORN = """
@@ -67,10 +67,10 @@ def test_what_died_is_started_again_and_it_is_said(tmp_path: Path, starter: Star
 
 def test_a_reused_process_number_is_not_mistaken_for_ours_and_not_ended(tmp_path: Path, starter: Starter) -> None:
     stranger = starter().process
-    records.remember(tmp_path, Service(name="server", process=replace(stranger, birth="before the last boot:1")))
+    supervisor.remember(tmp_path, Service(name="server", process=replace(stranger, birth="before the last boot:1")))
     assert not supervisor.stop(tmp_path, "server", seconds=1)
     assert alive(stranger)
-    assert records.read(tmp_path) == {}
+    assert supervisor.read(tmp_path) == {}
 
 
 def test_other_things_given_start_it_again(tmp_path: Path, starter: Starter) -> None:
@@ -124,15 +124,15 @@ def test_what_a_process_says_is_kept_in_its_log(tmp_path: Path) -> None:
 
 def test_records_survive_as_they_were(tmp_path: Path, starter: Starter) -> None:
     service = replace(starter(), given="x", note="said once")
-    records.remember(tmp_path, service)
-    assert records.read(tmp_path) == {"server": replace(service, note="")}
+    supervisor.remember(tmp_path, service)
+    assert supervisor.read(tmp_path) == {"server": replace(service, note="")}
 
 
 def test_damaged_records_are_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     for text in ("{", "[]", '{"server": {}}', '{"server": {"pid": "x", "birth": ""}}'):
         (tmp_path / "stack.json").write_text(text, encoding="utf-8")
         with pytest.raises(Unavailable, match=r"stack\.json is damaged: end the processes"):
-            records.read(tmp_path)
+            supervisor.read(tmp_path)
 
 
 def test_a_nearly_full_disk_refuses_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

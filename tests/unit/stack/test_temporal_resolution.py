@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from cutter.errors import Unavailable
-from cutter.stack import ports, temporal
-from cutter.stack.temporal import How, resolve
-from cutter.stack.temporal_server import DYNAMIC_CONFIG, PRAGMAS, WEB_GUARDS, arguments
+from cutter.stack import addresses, temporal
+from cutter.stack.temporal import DYNAMIC_CONFIG, PRAGMAS, WEB_GUARDS, How, arguments, resolve
 from cutter.versions import TEMPORAL_CLI, TEMPORAL_TESTED
 
 GOOD = "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"
@@ -124,10 +123,10 @@ def test_the_servers_http_port_is_closed_to_web_pages() -> None:
 
 
 def test_the_web_ui_has_a_loopback_address_of_its_own_that_stays(tmp_path: Path) -> None:
-    addresses = {ports.own_address(tmp_path / str(n)) for n in range(8)}
-    assert len(addresses) == 8
-    assert all(ip_address(address).is_loopback for address in addresses)
-    assert ports.own_address(tmp_path / "0") == ports.recall_address(tmp_path / "0")
+    own = {addresses.own_address(tmp_path / str(n)) for n in range(8)}
+    assert len(own) == 8
+    assert all(ip_address(address).is_loopback for address in own)
+    assert addresses.own_address(tmp_path / "0") == addresses.recall_address(tmp_path / "0")
 
 
 def started_with(folder: Path, version: str) -> list[str]:

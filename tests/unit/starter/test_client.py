@@ -8,7 +8,7 @@ import pytest
 
 from cutter.errors import Unavailable
 from cutter.settings import Settings
-from cutter.stack.addresses import TEMPORAL, note_address
+from cutter.stack.addresses import TEMPORAL
 from temporal import client
 
 LOCAL, OTHER = "127.0.0.1:7001", "cloud.example:7233"
@@ -29,12 +29,12 @@ def profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_the_local_stack_is_reached_plainly_whatever_the_profile_says(tmp_path: Path) -> None:
-    note_address(tmp_path, TEMPORAL, LOCAL)
+    (tmp_path / TEMPORAL).write_text(LOCAL, encoding="ascii")
     assert client.profile(Settings(state_dir=tmp_path)) == {"target_host": LOCAL, "namespace": "default"}
 
 
 def test_a_server_that_exists_is_reached_as_the_profile_says(tmp_path: Path) -> None:
-    note_address(tmp_path, TEMPORAL, LOCAL)
+    (tmp_path / TEMPORAL).write_text(LOCAL, encoding="ascii")
     connection = client.profile(Settings(state_dir=tmp_path, temporal_address=OTHER))
     assert (connection["target_host"], connection["namespace"], connection["api_key"]) == (OTHER, "theirs", "key")
     assert connection["tls"].domain == "cloud.example"

@@ -13,8 +13,8 @@ import pytest
 
 from starter import cli
 from starter.command_table import COMMANDS
+from starter.commands import doctor
 from starter.console.failures import as_failure
-from starter.local import doctor_checks
 
 ROOT = Path(__file__).parents[3]
 
@@ -167,10 +167,10 @@ def test_doctor_names_the_first_command_that_is_needed(cutter: Cutter, monkeypat
         (with_log, "cutter up", "cutter up"),
         ("wait", "", None),
     ):
-        wrong = doctor_checks.Check(
-            name="postgres", verdict=doctor_checks.Verdict.BAD, found="`cutter void X`", remedy=remedy, then=then
+        wrong = doctor.Check(
+            name="postgres", verdict=doctor.Verdict.BAD, found="`cutter void X`", remedy=remedy, then=then
         )
-        monkeypatch.setattr(doctor_checks, "all_checks", lambda *_, check=wrong: [check])
+        monkeypatch.setattr(doctor, "all_checks", lambda *_, check=wrong: [check])
         assert json.loads(cutter("doctor", "--json").out)["next"] == command
 
 

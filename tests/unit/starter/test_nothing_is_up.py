@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutter.settings import Settings
-from cutter.stack.addresses import DEMO, TEMPORAL, looked_in, note_address
+from cutter.stack.addresses import DEMO, TEMPORAL, looked_in
 from starter import cli
 
 
@@ -46,7 +46,7 @@ def test_a_stack_that_does_not_answer_is_named_too(folder: Path, capsys: pytest.
     (state / "secrets" / "cutter_operator.password").write_text("x", encoding="ascii")
     (state / "postgres.url").write_text("postgresql://127.0.0.1:1/cutter", encoding="ascii")
     assert f"(looked in {state}; " in said(capsys, "status")
-    note_address(state, TEMPORAL, "127.0.0.1:1")
+    (state / TEMPORAL).write_text("127.0.0.1:1", encoding="ascii")
     assert f"(looked in {state}; " in said(capsys, "run", "ICX-1")
 
 

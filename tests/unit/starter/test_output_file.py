@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cutter.errors import InvalidInput, Unavailable
-from starter.console.output_file import output, write_out
+from starter.console.terminal import output, write_out
 
 
 def test_a_full_disk_is_an_outage_and_not_a_wrong_name() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from starter import cli
-from starter.console.placeholders import STANDS_FOR
+from starter.cli import STANDS_FOR
 
 ROOT = Path(__file__).parents[3]
 RUN = "ictr-20261121T090000Z-0199f1de-7c3d-7e4f-8a9b-0c1d2e3f4a5b"

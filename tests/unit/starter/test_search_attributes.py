@@ -5,15 +5,15 @@ from __future__ import annotations
 from temporalio.service import RPCError, RPCStatusCode
 
 from cutter.errors import Refused
-from starter.commands.search_attributes import refused
+from starter.commands.reconcile import attributes_refused
 
 FULL = "Unable to save search attributes: cannot have more than 3 search attribute of type Int."
 
 
 def test_only_a_refusal_of_the_attributes_is_translated() -> None:
-    refusal = refused(RPCError(FULL, RPCStatusCode.INVALID_ARGUMENT, b""), "laws", {})
+    refusal = attributes_refused(RPCError(FULL, RPCStatusCode.INVALID_ARGUMENT, b""), "laws", {})
     assert isinstance(refusal, Refused)
     assert FULL in str(refusal)
     assert "--namespace laws" in str(refusal)
     away = RPCError("away", RPCStatusCode.UNAVAILABLE, b"")
-    assert refused(away, "laws", {}) is away
+    assert attributes_refused(away, "laws", {}) is away

@@ -6,7 +6,7 @@ import pytest
 from temporalio.api.common.v1 import Payload
 
 from cutter.messages import StopInput
-from temporal.data_converter import DATA_CONVERTER, UNDECODABLE
+from temporal.client import DATA_CONVERTER, UNDECODABLE
 
 CONVERTER = DATA_CONVERTER.payload_converter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutError, TimeoutType
 
-from activities.worker.error_boundary import failure_of
+from activities.registry import failure_of
 from cutter.catalogue import WorkerRole
 from cutter.errors import Conflict, CutterError, InvalidInput, NotFound, OverCap, PolicyDenied, Refused, Unavailable
 from workflows.activity_calls import classify_failure

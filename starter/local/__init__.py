@@ -1,1 +1,0 @@
-"""IO: the local stack's own parts: checks and keys."""
