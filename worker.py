@@ -36,7 +36,6 @@ from activities.worker.readiness import Readiness
 from activities.worker.readiness import serving as serving_probes
 from activities.worker.worker_heartbeat import INITIALIZING, SHUTDOWN, Gauges, Presence
 from cutter import __version__, gpg, limits, settings
-from cutter.build import build_id
 from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.domain.visible import visible_line
 from cutter.errors import CutterError, Refused
@@ -44,6 +43,7 @@ from cutter.kb.store import Store
 from cutter.preflight.checks import OF_WORKER
 from cutter.stack.workers import HOMES, foreign, ready_file, waiting_file
 from cutter.storage.pools import check_direct, open_pool
+from cutter.versions import build_id
 from temporal import names, telemetry
 from temporal.client import connect
 from temporal.preflight import preflight

@@ -30,9 +30,9 @@ from cutter.kb.ids import signature_of
 from cutter.policy.rules import Permit
 from cutter.storage import approval_facts
 from cutter.storage.approval_facts import ApprovalFacts, DecisionRow, OpenRequest, OrderTaken
-from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import Connection, single
-from cutter.storage.records import Rows, records, values
+from cutter.storage.policies import EPOCH
+from cutter.storage.pools import single
+from cutter.storage.records import Connection, Rows, records, values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ def read_facts(connection: Connection, run_id: str, gate: str) -> ApprovalFacts:
 
 def epoch_in_force(connection: Connection) -> str | None:
     """The sha256 of the policy epoch in force, in the form that `policy_of` takes."""
-    epoch = IN_FORCE.first(connection)
+    epoch = EPOCH.first(connection)
     return epoch.sha256 if epoch else None
 
 

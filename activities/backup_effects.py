@@ -19,8 +19,7 @@ from cutter.domain.restore_point import RestorePoint
 from cutter.domain.run_record import RunRecord
 from cutter.errors import ProgrammingError
 from cutter.policy.command import BACKUP_TAKE, Command
-from cutter.storage.faults import translated
-from cutter.storage.pools import SCRATCH
+from cutter.storage.pools import SCRATCH, translated
 from cutter.storage.records import parsed
 from cutter.types import Json
 

@@ -27,12 +27,11 @@ from cutter.kb.ids import document_id_rule
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
 from cutter.projections import run_folder, state_file
 from cutter.projections.state_file import phase_reports
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.gate_transaction import Sealed
-from cutter.storage.outbox import STATE, WAITING, WaitingOfRun
-from cutter.storage.pools import Connection, single
-from cutter.storage.records import the_row
-from cutter.storage.run_evidence import SIDECAR
+from cutter.storage.pools import single
+from cutter.storage.records import Connection, the_row
+from cutter.storage.run_evidence import SIDECAR, STATE, WAITING, WaitingOfRun
 
 log = structlog.get_logger()
 
@@ -103,8 +102,8 @@ def _publish(deps: Deps, role: Role, run_id: str) -> tuple[dict[str, Put], RunSi
     with single(deps.pool(role)) as connection, connection.pipeline():
         waiting = WAITING.sent(connection, {"run_id": run_id})
         state = STATE.sent(connection, {"run_id": run_id})
-        text = effect_policy.TEXT.sent(connection)
-    policy = effect_policy.of(text)
+        text = policies.TEXT.sent(connection)
+    policy = policies.of(text)
     recorded = the_row(STATE.name, state)
     sidecar = recorded.sidecar
     subjects: dict[str, Put] = {}

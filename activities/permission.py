@@ -15,7 +15,7 @@ from cutter.domain.run_record import RunRecord
 from cutter.errors import ApprovalNeeded, PolicyDenied
 from cutter.policy.command import Operation
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, Permit, ProposedAction, Verdict, permit
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.gate_transaction import Attempt
 from cutter.storage.pools import single
 from cutter.types import Json
@@ -81,7 +81,7 @@ def decided(
 def policy_in_force(deps: Deps) -> EffectPolicy | InvalidPolicy:
     """The effect policy that PostgreSQL names now, read as the worker's own role."""
     with single(deps.pool(ROLES_OF[deps.worker_role][0])) as connection:
-        return effect_policy.in_force(connection)
+        return policies.in_force(connection)
 
 
 def require(context: Context, permit: Permit) -> None:

@@ -28,11 +28,11 @@ from cutter import limits
 from cutter.approvals import schema
 from cutter.batch import batch_step, documents
 from cutter.catalogue import Role
-from cutter.registration import caps_of
 from cutter.storage import batches as batch_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import connect as connect_database
 from cutter.storage.records import answer
+from cutter.storage.runs import caps_of
 from cutter.types import Json
 from starter.approver import signing_desk
 from temporal import batches, names

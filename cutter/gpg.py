@@ -2,7 +2,7 @@
 
 gpg gets no options file, no network, no key server and no trust database. It runs in the C locale with a time limit.
 python-gnupg handles keys and makes signatures. To verify a signature, this module reads gpg's own status lines
-(`gpg_status`). It ignores the library's verdict and the exit code (ADR 5).
+(`openpgp`). It ignores the library's verdict and the exit code (ADR 5).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import gnupg
 
 from cutter import limits
 from cutter.errors import InvalidInput, NotFound, Unavailable
-from cutter.gpg_status import FINGERPRINT, SignatureEvidence, read_status
+from cutter.openpgp import FINGERPRINT, STATUS, SignatureEvidence, read_status, status_words
 
 _ISOLATED = ("--no-options", "--no-auto-key-retrieve", "--no-auto-key-locate", "--disable-dirmngr")
 _SOCKET_PATH_MAX = 80
@@ -76,8 +76,7 @@ class Gpg:
         self._required = required
         self._what = what
         self._libraries: dict[bool, _Library] = {}
-        self._listed: dict[bool, tuple[_State, tuple[str, ...]]] = {}
-        self._listing: tuple[_State, str] | None = None
+        self._kept: dict[str, tuple[_State, tuple[str, ...]]] = {}
         if home is not None and not existing:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -110,7 +109,7 @@ class Gpg:
             )  # fmt: skip
         except OSError as problem:
             raise self._away(problem) from problem
-        created = [line.split()[-1] for line in made.stdout.splitlines() if line.startswith("[GNUPG:] KEY_CREATED ")]
+        created = [words[-1] for words in status_words(made.stdout.splitlines()) if words[0] == "KEY_CREATED"]
         if not created:
             raise Unavailable(f"gpg made no key (exit code {made.returncode})", what=self._what)
         return created[0]
@@ -131,54 +130,48 @@ class Gpg:
         if not made.fingerprint:
             raise _failed("add an encryption key", made)
 
-    def export_public(self, fingerprint: str) -> bytes:
-        """The armored public key. Raises NotFound if the home has no key with that fingerprint."""
-        key: str = self._ask(lambda library: library.export_keys(_full(fingerprint)))
+    def export_key(self, fingerprint: str, *, secret: bool = False) -> bytes:
+        """The armored public key, or the private one without a passphrase. Raises NotFound if the home lacks it."""
+        words = {"secret": True, "expect_passphrase": False} if secret else {}
+        key: str = self._ask(lambda library: library.export_keys(_full(fingerprint), **words), agent=secret)
         if not key:
-            raise NotFound(f"no public key {fingerprint} in this home")
+            raise NotFound(f"no {'private' if secret else 'public'} key {fingerprint} in this home")
         return key.encode("ascii")
 
-    def import_public(self, key: bytes) -> tuple[str, ...]:
-        """Import public keys and return their primary fingerprints. Raises InvalidInput if there are none."""
-        if len(key) > limits.PUBLIC_KEY_BYTES_MAX:
-            raise InvalidInput(f"a public key has at most {limits.PUBLIC_KEY_BYTES_MAX} bytes")
-        taken: list[str] = self._ask(lambda library: library.import_keys(key).fingerprints)
-        if not taken:
-            raise InvalidInput("this is not an OpenPGP public key; use gpg --armor --export FINGERPRINT")
-        return tuple(dict.fromkeys(taken))
+    def import_key(self, key: bytes, *, secret: bool = False) -> tuple[str, ...]:
+        """Import public or private keys and return their primary fingerprints. Raises InvalidInput if there are none.
 
-    def export_secret(self, fingerprint: str) -> bytes:
-        """The armored private key, which has no passphrase. It is a secret."""
-        words = {"secret": True, "expect_passphrase": False}
-        key: str = self._ask(lambda library: library.export_keys(_full(fingerprint), **words), agent=True)
-        if not key:
-            raise NotFound(f"no private key {fingerprint} in this home")
-        return key.encode("ascii")
-
-    def import_secret(self, key: bytes) -> tuple[str, ...]:
-        """Import private keys and return their primary fingerprints. Raises InvalidInput if there are none."""
+        gpg counts an unprotected private key as read even if it was there before, and a public key as none.
+        """
         if len(key) > limits.PUBLIC_KEY_BYTES_MAX:
-            raise InvalidInput(f"a private key has at most {limits.PUBLIC_KEY_BYTES_MAX} bytes")
-        taken = self._ask(lambda library: library.import_keys(key), agent=True)
-        # gpg counts an unprotected private key as read even if it was there before, and a public key as none.
-        if not taken.sec_read:
+            kind = "private" if secret else "public"
+            raise InvalidInput(f"a {kind} key has at most {limits.PUBLIC_KEY_BYTES_MAX} bytes")
+        taken = self._ask(lambda library: library.import_keys(key), agent=secret)
+        if secret and not taken.sec_read:
             raise InvalidInput("this is not an OpenPGP private key;", then="cutter keys make", rest=" writes one")
+        if not taken.fingerprints:
+            raise InvalidInput("this is not an OpenPGP public key; use gpg --armor --export FINGERPRINT")
         return tuple(dict.fromkeys(taken.fingerprints))
 
     def primary_fingerprints(self, *, secret: bool = False) -> tuple[str, ...]:
-        """The primary fingerprints of the keys in this home. With `secret`, only of its private keys.
+        """The primary fingerprints of the keys in this home. With `secret`, only of its private keys."""
 
-        gpg lists them again only after a file of keys has changed.
-        """
+        def listed() -> tuple[str, ...]:
+            keys: list[dict[str, str]] = self._ask(lambda library: library.list_keys(secret), agent=secret)
+            return tuple(key["fingerprint"] for key in keys)
+
+        return self._once("private" if secret else "public", listed)
+
+    def _once(self, name: str, make: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+        """The answer of `make`. gpg is asked again only after a file of keys has changed."""
         state = self._state_of_keys()
-        before = self._listed.get(secret)
+        before = self._kept.get(name)
         if before is not None and before[0] == state:
             return before[1]
-        listed: list[dict[str, str]] = self._ask(lambda library: library.list_keys(secret), agent=secret)
-        fingerprints = tuple(key["fingerprint"] for key in listed)
+        answer = make()
         if state:
-            self._listed[secret] = state, fingerprints
-        return fingerprints
+            self._kept[name] = state, answer
+        return answer
 
     def sign_detached(self, body: bytes, fingerprint: str, *, armor: bool = True) -> bytes:
         """A detached signature with SHA-512 by exactly that key.
@@ -230,18 +223,17 @@ class Gpg:
     def key_listing(self) -> str:
         """The public keys of this home, in the form of `--with-colons` (GnuPG doc/DETAILS).
 
-        gpg lists them again only after a file of keys has changed. A key that expires meanwhile is still listed as
-        usable, and gpg refuses to encrypt for it.
+        A key that expires after gpg has listed it is still listed as usable, and gpg refuses to encrypt for it.
         """
-        state = self._state_of_keys()
-        if self._listing is not None and self._listing[0] == state:
-            return self._listing[1]
-        done = self._run(self._command("--with-colons", "--fixed-list-mode", "--list-keys"))
-        if done.returncode != 0:
-            raise Unavailable(f"gpg cannot read the keys in {self.home} (exit code {done.returncode})", what=self._what)
-        listing = done.stdout.decode("utf-8", "replace")
-        self._listing = (state, listing) if state else None
-        return listing
+
+        def listed() -> tuple[str, ...]:
+            done = self._run(self._command("--with-colons", "--fixed-list-mode", "--list-keys"))
+            if done.returncode != 0:
+                problem = f"gpg cannot read the keys in {self.home} (exit code {done.returncode})"
+                raise Unavailable(problem, what=self._what)
+            return (done.stdout.decode("utf-8", "replace"),)
+
+        return self._once("listing", listed)[0]
 
     def start_agent(self) -> None:
         """Start the one agent of this home, which decryption needs.
@@ -386,10 +378,10 @@ class _Library(gnupg.GPG):  # type: ignore[misc]
 
 def _failed(what: str, answer: Any) -> Unavailable:
     output = str(answer.stderr).strip().split("\n")
-    line = next((line for line in reversed(output) if not line.startswith("[GNUPG:]")), "") or "no reason given"
+    line = next((line for line in reversed(output) if not line.startswith(STATUS)), "") or "no reason given"
     # The reason that gpg's last line hides, and what a person can do about it.
     remedy = ""
-    expired = [int(words[2]) for words in map(str.split, output) if words[1:2] == ["KEYEXPIRED"] and words[2].isdigit()]
+    expired = [int(words[1]) for words in status_words(output) if words[0] == "KEYEXPIRED" and words[1].isdigit()]
     if "Inappropriate ioctl" in line or "No pinentry" in line:
         terminal = "type `export GPG_TTY=$(tty)` there, then the command again"
         remedy = f": gpg asks for the passphrase in a terminal; {terminal}"

@@ -1,4 +1,7 @@
-"""Pure: reads OpenPGP files strictly, packet by packet, in addition to gpg's own judgement.
+"""Pure: reads gpg's status lines, and OpenPGP files strictly, packet by packet, in addition to gpg's own judgement.
+
+Status lines: the exit code and the messages on stderr do not count. gpg calls a SHA-1 signature and a signature by an
+expired key "good", so the judge needs the records themselves (spec 03, step 3).
 
 Signatures: gpg takes the first armored block of a file and any packets in it. This module requires exactly one armored
 block with exactly one signature packet over a binary document, so the file can hide nothing else (RFC 4880, sections 4,
@@ -14,7 +17,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
 
 from cutter import limits
 from cutter.types import Refusal
@@ -198,3 +204,92 @@ def _crc24(data: bytes) -> bytes:
             if value & 0x1000000:
                 value ^= 0x1864CFB
     return (value & 0xFFFFFF).to_bytes(3, "big")
+
+
+STATUS = "[GNUPG:] "
+FINGERPRINT = re.compile(r"[0-9A-F]{40}|[0-9A-F]{64}")
+"""A whole fingerprint. A short id or a name could mean another key."""
+
+
+class Outcome(StrEnum):
+    """gpg's result for one signature."""
+
+    GOOD = "GOODSIG"
+    SIGNATURE_EXPIRED = "EXPSIG"
+    KEY_EXPIRED = "EXPKEYSIG"
+    KEY_REVOKED = "REVKEYSIG"
+    BAD = "BADSIG"
+    ERROR = "ERRSIG"
+
+
+_OUTCOMES = frozenset(Outcome)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureRecord:
+    """One signature. Times are UTC, and `signature_class` is hex. Without a VALIDSIG line, its fields are None."""
+
+    outcomes: tuple[Outcome, ...]
+    fingerprint: str | None = None
+    primary_fingerprint: str | None = None
+    created: datetime | None = None
+    expires: datetime | None = None
+    digest_algorithm: int | None = None
+    signature_class: str | None = None
+    key_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureEvidence:
+    """Everything that gpg reported. If gpg could not judge, `unverifiable` has the reason, and nothing is decided."""
+
+    records: tuple[SignatureRecord, ...] = ()
+    keywords: tuple[str, ...] = ()
+    unverifiable: str | None = None
+
+
+def status_words(lines: Iterable[str]) -> list[list[str]]:
+    """The words of each status line (`[GNUPG:] KEYWORD …`). Other lines are ignored."""
+    return [line.removeprefix(STATUS).split(" ") for line in lines if line.startswith(STATUS)]
+
+
+def read_status(lines: Iterable[str]) -> SignatureEvidence:
+    """The evidence in gpg's status lines about each signature, which a line NEWSIG begins."""
+    words = status_words(lines)
+    signatures: list[list[list[str]]] = []
+    for line in words:
+        if line[0] == "NEWSIG" or (not signatures and (line[0] in _OUTCOMES or line[0] == "VALIDSIG")):
+            signatures.append([])
+        if signatures:
+            signatures[-1].append(line)
+    return SignatureEvidence(records=tuple(map(_record, signatures)), keywords=tuple(line[0] for line in words))
+
+
+def _record(lines: list[list[str]]) -> SignatureRecord:
+    outcomes = tuple(Outcome(keyword) for keyword, *_ in lines if keyword in _OUTCOMES)
+    valid = [words for keyword, *words in lines if keyword == "VALIDSIG"]
+    # Two VALIDSIG lines for one signature prove neither of the two.
+    if len(valid) != 1:
+        return SignatureRecord(outcomes=outcomes, key_missing=any(line[0] == "NO_PUBKEY" for line in lines))
+    # VALIDSIG <fpr> <date> <created> <expires> <version> <reserved> <key algorithm> <digest> <class> <primary fpr>
+    words = valid[0]
+    if len(words) < 10 or not (FINGERPRINT.fullmatch(words[0]) and FINGERPRINT.fullmatch(words[9])):
+        return SignatureRecord(outcomes=outcomes)
+    return SignatureRecord(
+        outcomes=outcomes,
+        fingerprint=words[0],
+        primary_fingerprint=words[9],
+        created=_moment(words[2]),
+        expires=_moment(words[3]) if words[3] != "0" else None,
+        digest_algorithm=int(words[7]) if words[7].isdecimal() else None,
+        signature_class=words[8],
+    )
+
+
+def _moment(text: str) -> datetime | None:
+    if text.isdecimal():
+        return datetime.fromtimestamp(int(text), tz=UTC)
+    try:
+        return datetime.strptime(text, "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None

@@ -26,28 +26,17 @@ from cutter.gates.source_pin import first_line_not_nfc
 from cutter.marking.titles import BIDI, law_title
 from cutter.settings import Settings
 from cutter.stack import workers
-from cutter.storage import enacted_documents as law
-from cutter.storage.answers import Answer
+from cutter.storage import runs as law
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import Rows, records, values
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, Rows, records, values
+from cutter.storage.run_evidence import RegisteredText
 from cutter.types import Json
 
 PROFILE_FILES = (".yaml", ".yml")
 
 PREVIEW_PREFIX = "LAW"
 """The first segment of every address in a preview, which knows no document."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredText:
-    """The text of a document's newest version, and everything that decides how it is marked."""
-
-    data: bytes
-    profile_body: str
-    options: Json
-    docprefix: str
-    forbidden_ids: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +54,6 @@ class RegisteredVersion:
     docprefix: str
     profile: str
     size_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SourceAnswer(Answer):
-    """The answer of `fn_source_register`. On a conflict it has only `field` and its value, `registered`."""
-
-    status: str
-    sha256: str = ""
-    version_seq: int = 0
-    source_version_id: str = ""
-    field: str = ""
-    registered: str | None = None
 
 
 TEXT = records("text_of_newest_version", RegisteredText)
@@ -319,15 +296,15 @@ def _registered(
     version = {"profile_id": profile.id, "profile_sha256": profile.sha256, **version}
     with session(settings, Role.OPERATOR) as connection:
         answer = call(
-            connection, _SourceAnswer.of, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
+            connection, dict, "select cutter_governance.fn_source_register(%s, %s, %s, %s)",
             (Jsonb(document), data, Jsonb(version), getpass.getuser()),
         )  # fmt: skip
-    if answer.status == "conflict":
-        raise Conflict(f"{document_id} is registered with {answer.field} {answer.registered}: use that one")
+    if answer["status"] == "conflict":
+        raise Conflict(f"{document_id} is registered with {answer['field']} {answer['registered']}: use that one")
     return RegisteredVersion(
-        status=answer.status, sha256=answer.sha256, version_seq=answer.version_seq,
-        source_version_id=answer.source_version_id, document_id=document_id, docprefix=docprefix, profile=profile.id,
-        size_bytes=len(data),
+        status=answer["status"], sha256=answer["sha256"], version_seq=answer["version_seq"],
+        source_version_id=answer["source_version_id"], document_id=document_id, docprefix=docprefix,
+        profile=profile.id, size_bytes=len(data),
     )  # fmt: skip
 
 

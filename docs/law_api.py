@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cutter.storage.grants import declared
+from cutter.storage.roles import declared_grants
 from cutter.storage.sql_files import Definition, shipped
 
 INTRODUCTION = """\
@@ -59,7 +59,7 @@ def leading_comment(sql: str) -> str:
 
 
 def _section(definition: Definition) -> list[str]:
-    readers = sorted(cell.role for cell in declared().cells if cell.object == definition.name)
+    readers = sorted(cell.role for cell in declared_grants().cells if cell.object == definition.name)
     lines = [f"## {definition.name}", "", leading_comment(definition.body), "", f"Readers: {', '.join(readers)}.", ""]
     if match := _PARAMETERS.search(definition.body):
         return [*lines, f"Parameters: {_words(match[1])}.", "", f"Columns: {_words(match[2])}.", ""]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "cutter" / "evidence" / "offline"
 PREFIX = "cutter.evidence.offline."
-LAST = "command"
+LAST = "checks"
 MADE = "`python -m docs.generate` makes this file from the package cutter/evidence/offline, for Python 3.9 or newer."
 WIDTH = 120
 

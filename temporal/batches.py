@@ -30,7 +30,7 @@ from cutter.kb.write_once import put
 from cutter.messages import BatchInput, BatchResult
 from cutter.projections import run_folder
 from cutter.settings import Settings
-from cutter.storage import batch_views, likely_names
+from cutter.storage import batch_views, runs
 from cutter.storage.pools import session
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
@@ -79,7 +79,7 @@ def view(settings: Settings, batch_id: str) -> BatchView:
         try:
             return batch_views.view(connection, ids.batch_id(batch_id))
         except NotFound as problem:
-            raise likely_names.with_batches_meant(connection, problem, batch_id) from None
+            raise runs.with_batches_meant(connection, problem, batch_id) from None
 
 
 def halt(settings: Settings, batch_id: str, kind: str | None, reason: str) -> str:

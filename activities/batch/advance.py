@@ -30,15 +30,13 @@ from cutter.domain.run_state import BatchState
 from cutter.domain.task_priority import Urgency
 from cutter.errors import CutterError
 from cutter.messages import BatchHalted, BatchInput, BatchStart, BatchStep, HaltInput, SteerInput
-from cutter.registration import Registration, mint_run_id
-from cutter.storage import batch_views, effect_policy
-from cutter.storage.faults import translated
+from cutter.storage import batch_views, policies
 from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection, single
-from cutter.storage.queries import query
-from cutter.storage.records import Rows, records, values
+from cutter.storage.pools import single, translated
+from cutter.storage.records import Connection, Rows, query, records, values
 from cutter.storage.records import answer as value_of
 from cutter.storage.run_evidence import sidecar_now
+from cutter.storage.runs import Registration, mint_run_id
 from cutter.types import Json
 
 log = structlog.get_logger()
@@ -142,7 +140,7 @@ def _step(deps: Deps, input: SteerInput, watch: Watch, *, again: bool = False) -
         attended = view.attended
         reviews = _reviews(deps, connection, view)
         tenants = sorted({item.tenant for item in batch_step.items_of(view)})
-        rooms = {room.tenant: room.room for room in batch_views.rooms(connection, tenants)}
+        rooms = {room.tenant: room.room for room in batch_views.ROOMS.all(connection, {"tenants": list(tenants)})}
         capped = {tenant: room for tenant, room in rooms.items() if room is not None}
         orders = batch_step.decide(view, window=limits.BATCH_WINDOW, rooms=capped, reviews=reviews)
         written = _written(connection, view, orders.enters)
@@ -375,7 +373,7 @@ def publish_batch(deps: Deps, batch_id: str) -> None:
     with single(deps.pool(Role.READ)) as connection:
         waiting = OUTBOX.all(connection, {"batch_id": batch_id})
         for document in waiting:
-            context, policy = permission.of_batch(document.now, batch_id), effect_policy.in_force(connection)
+            context, policy = permission.of_batch(document.now, batch_id), policies.in_force(connection)
             try:
                 put = effects.put_free(deps, context, document.kb_id, document.body.encode(), policy)
             except CutterError as problem:

@@ -25,9 +25,8 @@ from cutter.errors import CutterError
 from cutter.kb.ids import signature_of
 from cutter.kb.store import set_names
 from cutter.projections import batch_folder, run_folder
-from cutter.storage.faults import translated
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.pools import translated
+from cutter.storage.records import Connection, records
 from cutter.types import Refusal
 
 

@@ -26,8 +26,8 @@ from cutter.gates import backup as gate
 from cutter.messages import BackupRefreshed, GateInput, GateOutcome, GateStatus
 from cutter.policy.command import BACKUP_TAKE
 from cutter.policy.rules import Permit
-from cutter.storage.faults import translated
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
+from cutter.storage.pools import translated
 from cutter.storage.records import records
 from cutter.types import Json
 

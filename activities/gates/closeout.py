@@ -34,10 +34,10 @@ from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, Permit
 from cutter.projections import run_folder, state_file
 from cutter.projections.state_file import render_transitions
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
 from cutter.storage.pools import single
-from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR, RunEvidence
+from cutter.storage.run_evidence import BOTH, EVIDENCE, SIDECAR
 from cutter.types import Json
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ def closeout(deps: Deps, input: GateInput) -> GateOutcome:
             receipts_sealed=len(sidecar.receipts),
             approvals_consumed=frozenset(used.gate for used in sidecar.consumptions),
             audit_head=made.head,
-            chain_intact=chain_intact(facts.chain, input.run_id),
+            chain_intact=chain_intact(facts["events"], input.run_id),
             bundle_id=made.artifact_id,
             bundle_sha256=made.sha256,
             bundle_found_sha256=stored_sha256,
@@ -100,7 +100,7 @@ class _Fetched:
     """
 
     found: Mapping[str, str]
-    facts: RunEvidence
+    facts: Json
     signed: Signed
 
     def documents_of(self, run_id: str, sidecar: RunSidecar) -> tuple[gate.KbDocument, ...]:
@@ -122,9 +122,10 @@ class _Fetched:
             raise Unavailable(wanted, what="kb")
         return documents
 
-    def signed_of(self, facts: RunEvidence) -> Signed:
+    def signed_of(self, facts: Json) -> Signed:
         """The signed statements. Raises Unavailable if somebody signed another one meanwhile."""
-        if facts.accepted != self.facts.accepted:
+        before, now = ([row for row in read["verdicts"] if row["accepted"]] for read in (self.facts, facts))
+        if now != before:
             raise Unavailable("a statement was signed a moment ago: the next attempt reads it", what="kb")
         return self.signed
 
@@ -143,7 +144,7 @@ def _fetched(deps: Deps, run_id: str) -> _Fetched:
 
 def _reads(attempt: Attempt) -> list[Read]:
     run = {"run_id": attempt.run_id}
-    return [(SIDECAR, run), (EVIDENCE, run), (effect_policy.TEXT, {})]
+    return [(SIDECAR, run), (EVIDENCE, run), (policies.TEXT, {})]
 
 
 def _known(row: T | None, run_id: str) -> T:
@@ -152,21 +153,21 @@ def _known(row: T | None, run_id: str) -> T:
     return row
 
 
-def chain_intact(rows: Sequence[tuple[str, str, str]], chain_name: str) -> bool:
-    """Recompute the audit chain of a run from its stored (previous hash, body, hash)."""
+def chain_intact(events: Sequence[Json], chain_name: str) -> bool:
+    """Recompute the audit chain of a run from its stored events."""
     head = sha256_hex(chain_name)
-    for previous, body, stored in rows:
-        if previous != head or chain(head, str(body)) != stored:
+    for event in events:
+        if event["prev_hash"] != head or chain(head, str(event["body"])) != event["hash"]:
             return False
-        head = str(stored)
-    return bool(rows)
+        head = str(event["hash"])
+    return bool(events)
 
 
 def _finish(deps: Deps, run_id: str) -> None:
     """After COMMIT: sign the bundle, write the runs index, and read back the index, state.json and the outbox."""
     with single(deps.pool(Role.READ)) as connection, connection.pipeline():
-        closed, text = SIDECAR.sent(connection, {"run_id": run_id}), effect_policy.TEXT.sent(connection)
-    sidecar, policy = _known(next(iter(closed), None), run_id), effect_policy.of(text)
+        closed, text = SIDECAR.sent(connection, {"run_id": run_id}), policies.TEXT.sent(connection)
+    sidecar, policy = _known(next(iter(closed), None), run_id), policies.of(text)
     kb_id, line = index_entry(sidecar)
     closing, pins = _closing(sidecar), sidecar.pins
     context = permission.of_run(sidecar.run, pins, closing.sealed_at, gate.GATE)
@@ -223,9 +224,9 @@ def _closing(sidecar: RunSidecar) -> Receipt:
 log = structlog.get_logger()
 
 
-def gathered(deps: Deps, facts: RunEvidence) -> Signed:
+def gathered(deps: Deps, facts: Json) -> Signed:
     """All signed statements of the run with their signatures. Raises Unavailable if a used one is unavailable."""
-    signed = bundle.gathered(facts.document, deps.kb, deps.settings.approvers)
+    signed = bundle.gathered(facts, deps.kb, deps.settings.approvers)
     if signed.missing:
         raise Unavailable(f"what was signed is not there any more: {signed.missing[0]}: put it back", what="kb")
     return signed
@@ -234,7 +235,7 @@ def gathered(deps: Deps, facts: RunEvidence) -> Signed:
 def store(
     deps: Deps,
     opened: OpenGate,
-    facts: RunEvidence,
+    facts: Json,
     signed: Signed,
     sidecar: RunSidecar,
     history: FrozenHistory | None,
@@ -246,11 +247,11 @@ def store(
     Raises PolicyDenied, Refused if the bundle does not hold, and Unavailable if the store is unavailable or holds
     another object under the bundle's name.
     """
-    made = bundle.built(facts.document, signed, render_transitions(sidecar), history.as_json() if history else None)
-    accepted = _accepted_defects(made, signed, facts.document)
+    made = bundle.built(facts, signed, render_transitions(sidecar), history.as_json() if history else None)
+    accepted = _accepted_defects(made, signed, facts)
     artifacts = bundle.artifacts(deps.settings.artifacts)
     try:
-        context, policy = permission.of_attempt(opened.attempt), effect_policy.read(opened.row(effect_policy.TEXT))
+        context, policy = permission.of_attempt(opened.attempt), policies.read(opened.row(policies.TEXT))
         effects.store_evidence(deps, context, artifacts, made.artifact_id, made.data, policy)
         stored_sha256 = sha256_hex(artifacts.get(made.artifact_id))
         if stored_sha256 != made.sha256:

@@ -21,10 +21,10 @@ from cutter.marking.revision import RevisionPlan
 from cutter.messages import GateInput, GateOutcome
 from cutter.policy.rules import Permit
 from cutter.storage.approval_facts import FACTS
-from cutter.storage.backups import NEWEST, RecordedBackup
 from cutter.storage.gate_transaction import Attempt, Offer, OpenGate, Read
-from cutter.storage.pools import Connection, session, single
-from cutter.storage.records import Rows, many, parameters, records, values
+from cutter.storage.pools import session, single
+from cutter.storage.records import Connection, Rows, many, parameters, records, values
+from cutter.storage.run_evidence import NEWEST_BACKUPS, RecordedBackup
 from cutter.types import Json
 
 TOOL = "DOT-991"
@@ -124,7 +124,7 @@ def _backup_stale(deps: Deps, opened: OpenGate, stored: Mapping[str, str]) -> Ga
     A record is ignored if its artifact is missing or different. If no usable record is left, the run takes a new
     backup. The run fails only if somebody altered the backup that the gate before sealed.
     """
-    backups = opened.rows(NEWEST)
+    backups = opened.rows(NEWEST_BACKUPS)
     if not backups:
         return GateRefused(status="failed", code="backup_missing", reason="this run has no recorded backup")
     young = _young(deps, opened.attempt, backups)

@@ -26,7 +26,7 @@ from cutter.marking.plan import CutPlan
 from cutter.marking.revision import Base, RevisionPlan, UnitInForce, rebuild_revision_digest
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
-from cutter.storage.law_in_force import LAW
+from cutter.storage.law_texts import LAW
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, together, values
 from cutter.types import Json

@@ -8,10 +8,10 @@ from cutter.catalogue import BY_NAME
 from cutter.gates import grant_probe as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import OpenGate
-from cutter.storage.grants import Live, asked, differences
 from cutter.storage.records import records
+from cutter.storage.roles import LiveGrants, grant_differences, grants_asked
 
-MATRIX = records("live_grants", Live)
+MATRIX = records("live_grants", LiveGrants)
 
 
 def grant_probe(deps: Deps, input: GateInput) -> GateOutcome:
@@ -21,8 +21,8 @@ def grant_probe(deps: Deps, input: GateInput) -> GateOutcome:
         (live,) = opened.rows(MATRIX)
         granted = tuple((role, name, verb) for role, name, verb in live.granted)
         evidence = gate.Evidence(
-            cells=live.cells, granted=granted, grants_sha256=live.sha256, differences=differences(live)
+            cells=live.cells, granted=granted, grants_sha256=live.sha256, differences=grant_differences(live)
         )
         return GatePassed(report=gate.evaluate(evidence))
 
-    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=lambda _attempt: [(MATRIX, asked())])
+    return run_gate(deps, BY_NAME[gate.GATE], input, body, reads=lambda _attempt: [(MATRIX, grants_asked())])

@@ -20,8 +20,7 @@ from cutter.domain.run_record import PinnedCounts, RunRecord
 from cutter.gates import leg_b_record as gate
 from cutter.messages import GateInput, GateOutcome
 from cutter.storage.gate_transaction import Attempt, OpenGate, Read
-from cutter.storage.queries import query
-from cutter.storage.records import parameters, records, the_row
+from cutter.storage.records import parameters, query, records, the_row
 from cutter.types import Json
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 
 from cutter.backup.restore import digest
 from cutter.errors import InvalidInput, NotFound
-from cutter.storage.backups import NEWEST, RecordedBackup
 from cutter.storage.gate_transaction import Read
+from cutter.storage.run_evidence import NEWEST_BACKUPS, RecordedBackup
 
 
 def asked(run_id: str) -> Read:
     # Recorded backups of a run that are read back, the newest first, until one equals its record.
-    return NEWEST, {"run_id": run_id, "limit": 20}
+    return NEWEST_BACKUPS, {"run_id": run_id, "limit": 20}
 
 
 def young(backups: Iterable[RecordedBackup], seconds: float) -> list[RecordedBackup]:

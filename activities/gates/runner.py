@@ -20,9 +20,8 @@ from cutter.messages import GateInput, GateOutcome, GateStatus
 from cutter.policy.command import operations_at
 from cutter.policy.rules import Permit
 from cutter.storage import gate_transaction as tx
-from cutter.storage.answers import NotOpened
-from cutter.storage.faults import DatabaseRefused
-from cutter.storage.gate_transaction import GateTerms
+from cutter.storage.gate_transaction import GateTerms, NotOpened
+from cutter.storage.pools import DatabaseRefused
 from cutter.storage.records import Rows
 
 log = structlog.get_logger()

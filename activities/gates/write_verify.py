@@ -21,13 +21,12 @@ from cutter.errors import ProgrammingError, Unavailable
 from cutter.gates import structural_verify
 from cutter.gates import write_verify as gate
 from cutter.gpg import Gpg
-from cutter.gpg_status import Outcome
 from cutter.marking import MarkRefusal
 from cutter.messages import GateInput, GateOutcome
+from cutter.openpgp import Outcome
 from cutter.storage.gate_transaction import OpenGate
-from cutter.storage.law_in_force import LAW
-from cutter.storage.queries import query
-from cutter.storage.records import records, the_row
+from cutter.storage.law_texts import LAW
+from cutter.storage.records import query, records, the_row
 from cutter.types import Json
 
 

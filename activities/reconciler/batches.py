@@ -24,9 +24,9 @@ from cutter.catalogue import Role
 from cutter.errors import Refused
 from cutter.settings import Settings
 from cutter.storage import batch_views
-from cutter.storage.outbox import WAITING_OF_BATCHES, WaitingDocument
 from cutter.storage.pools import session
 from cutter.storage.records import records
+from cutter.storage.run_evidence import WAITING_OF_BATCHES, WaitingDocument
 from temporal import batches, names
 from temporal.executions import ours
 

@@ -43,8 +43,7 @@ from cutter.errors import CutterError, ProgrammingError, Refused, Unavailable
 from cutter.messages import EscalateInput, Reconciled, ReconcileInput, ResumeInput
 from cutter.settings import Settings
 from cutter.storage.pools import session
-from cutter.storage.queries import query
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Rows, query, records, values
 from cutter.types import Json
 from temporal import executions
 from temporal.executions import Execution, open_execution_of, ours, tell

@@ -41,13 +41,10 @@ from cutter.messages import (
     StopSet,
 )
 from cutter.policy.command import KB_PUT, operations_at
-from cutter.policy.rules import ProposedAction, permit
-from cutter.policy.times_of_day import never_allowed, restrictions
-from cutter.storage.answers import Decided, NotOpened
-from cutter.storage.faults import translated
-from cutter.storage.gate_transaction import call
-from cutter.storage.pools import Connection, single
-from cutter.storage.records import Rows, records, values
+from cutter.policy.rules import ProposedAction, never_allowed, permit, restrictions
+from cutter.storage.gate_transaction import Decided, NotOpened, call
+from cutter.storage.pools import single, translated
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.storage.request_transaction import Asked, ask, bind
 
 

@@ -43,15 +43,13 @@ from cutter.messages import (
 from cutter.policy.command import KB_PUT, WITHDRAW_DRAFTS
 from cutter.projections.state_file import render_state, state_json
 from cutter.projections.stop_route import StopRoute, render
-from cutter.registration import Registration, caps_of, mint_run_id
-from cutter.storage import effect_policy
-from cutter.storage.answers import Decided
-from cutter.storage.faults import translated
-from cutter.storage.gate_transaction import call
-from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage import policies
+from cutter.storage.gate_transaction import Decided, call
+from cutter.storage.policies import EPOCH
+from cutter.storage.pools import translated
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.storage.run_evidence import sidecar_now
+from cutter.storage.runs import Registration, caps_of, mint_run_id
 from cutter.types import Json
 
 
@@ -149,7 +147,7 @@ def escalate(deps: Deps, input: EscalateInput) -> Escalated:
         aside = quarantined(connection, run)
         folder = folder_of(run, pins.get("content_sha256"))
         kb_id = kb_ids.stop_report(folder, day_of(run).date(), number=number, quarantined=aside)
-        epoch = IN_FORCE.first(connection)
+        epoch = EPOCH.first(connection)
         route = StopRoute(
             sidecar=sidecar, gate=input.gate, reason=input.reason, kb_id=kb_id, number=number,
             deployment_id=epoch.deployment_id if epoch else None,
@@ -191,7 +189,7 @@ def void_run(deps: Deps, input: VoidInput) -> VoidResult:
     with translated(), deps.pool(Role.EXEC).connection() as connection:
         pins = call(connection, dict, "select cutter_governance.fn_run_pins(%s)", (input.run_id,))
         context = permission.of_run(facts.run, pins, facts.now, None)
-        permit = permission.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), effect_policy.in_force(connection))
+        permit = permission.decided(deps, context, (WITHDRAW_DRAFTS, KB_PUT), policies.in_force(connection))
         if permit.denied is not None:
             connection.rollback()
             return VoidResult(state="", code=PolicyDenied.code, reason=permit.denied.why)

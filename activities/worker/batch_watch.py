@@ -24,8 +24,8 @@ from cutter.catalogue import Role
 from cutter.errors import CutterError
 from cutter.settings import Settings
 from cutter.storage import batch_views
-from cutter.storage.faults import translated
-from cutter.storage.pools import Connection, connect
+from cutter.storage.pools import connect, translated
+from cutter.storage.records import Connection
 from temporal import batches
 
 

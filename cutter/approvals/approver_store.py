@@ -202,7 +202,7 @@ def _ring(approvers_dir: Path, policy: ApproverPolicy) -> Gpg:
             raise Unavailable(
                 f"the public key of {approver.name} is missing or changed in {approvers_dir}", what="approvers"
             )
-        ring.import_public(keys[approver.key_sha256])
+        ring.import_key(keys[approver.key_sha256])
     strangers = set(ring.primary_fingerprints()) ^ fingerprints
     if strangers:
         raise Unavailable(f"the keyring of approvers is not the epoch's: {min(strangers)}", what="approvers")
@@ -211,7 +211,7 @@ def _ring(approvers_dir: Path, policy: ApproverPolicy) -> Gpg:
 
 def _take_key(approvers_dir: Path, approver: NewApprover, binary: str) -> Approver:
     with tempfile.TemporaryDirectory(prefix="cg-") as home:
-        fingerprints = Gpg(Path(home), binary).import_public(approver.public_key)
+        fingerprints = Gpg(Path(home), binary).import_key(approver.public_key)
     if len(fingerprints) != 1:
         raise InvalidInput(f"the key file of {approver.name} holds {len(fingerprints)} keys; export exactly one")
     digest = sha256_hex(approver.public_key)

@@ -27,8 +27,7 @@ from cutter.approvals.policy import (
 from cutter.domain.digests import HEX_DIGEST
 from cutter.domain.timestamps import EXAMPLE, parse_instant, readable, render_instant
 from cutter.errors import InvalidInput
-from cutter.gpg_status import FINGERPRINT, Outcome, SignatureEvidence
-from cutter.openpgp import STRONG_DIGESTS, read_form
+from cutter.openpgp import FINGERPRINT, STRONG_DIGESTS, Outcome, SignatureEvidence, read_form
 from cutter.plain_yaml import FieldReader, Node, Scalar, Wrong
 from cutter.types import Refusal
 

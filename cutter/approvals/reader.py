@@ -23,9 +23,9 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.ids import kb_id as parse_kb_id
 from cutter.errors import InvalidInput, NotFound
 from cutter.gpg import Gpg
-from cutter.gpg_status import SignatureEvidence
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store
+from cutter.openpgp import SignatureEvidence
 from cutter.types import Refusal
 
 ExpectedFor = Callable[[ApprovalDocument, Statement | None], Expected]

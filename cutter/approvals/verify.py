@@ -31,8 +31,7 @@ from cutter.approvals.verdict import (
 from cutter.catalogue import Sovereign
 from cutter.domain.timestamps import readable
 from cutter.errors import Unavailable
-from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
-from cutter.openpgp import STRONG_DIGESTS, SignatureForm, read_form
+from cutter.openpgp import STRONG_DIGESTS, Outcome, SignatureEvidence, SignatureForm, SignatureRecord, read_form
 from cutter.types import Refusal
 
 _BINARY_DOCUMENT = "00"

@@ -16,10 +16,10 @@ from cutter.backup.pipeline import Deadline, Exit, Pipeline, Stage
 from cutter.backup.record import BackupRefusal, RefusalCode
 from cutter.errors import InvalidInput, Unavailable
 from cutter.gpg import Gpg
-from cutter.gpg_status import FINGERPRINT, status_words
 from cutter.kb.ids import artifact_id_rule
 from cutter.kb.store import NOT_REGULAR, Store
 from cutter.kb.write_once import Draft
+from cutter.openpgp import FINGERPRINT, status_words
 
 
 def encrypted(

@@ -32,7 +32,8 @@ from cutter.backup.rows import ContentRefused, Digests
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg, environment
 from cutter.kb.store import Store
-from cutter.storage.pools import Connection, Pool, single
+from cutter.storage.pools import Pool, single
+from cutter.storage.records import Connection
 
 T = TypeVar("T")
 

@@ -22,9 +22,8 @@ from cutter import limits
 from cutter.backup.record import RECORD_VERSION, TABLES
 from cutter.domain.digests import UNIT_SEPARATOR, sha256_hex
 from cutter.errors import Unavailable
-from cutter.storage.faults import translate
-from cutter.storage.pools import Connection
-from cutter.storage.queries import queries_in
+from cutter.storage.pools import translate
+from cutter.storage.records import Connection, queries_in
 
 _TYPE = re.compile(r"[a-z][a-z0-9 ]*(?:\(\d+(?:,\d+)?\))?[a-z ]*(?:\[\])*(?: not null)?")
 """The types that a restore makes. They are PostgreSQL's own, so that a restore needs no other object."""

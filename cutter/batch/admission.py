@@ -27,7 +27,7 @@ class Known:
 
     docprefix: str
     tenant: str
-    profile: str
+    profile: str | None
     open_run: str | None = None
     enacted_run: str | None = None
     failed_run: str | None = None

@@ -2,9 +2,8 @@
 
 Each line of an export is one event in canonical JSON. The chains are in order, and the events of a chain are ordered by
 number. A closing line has the heads. The hash of an event is sha256(previous hash ‖ body), and the first event follows
-sha256(the chain's name). So a changed, removed, added or moved event breaks its chain. The global chain holds the heads
-of all other chains, so a complete export cannot lack a chain. A person who can rewrite the whole file can also compute
-its hashes again. Only a head that was kept elsewhere (`--head`) shows this, and a check without one says so.
+sha256(the chain's name). The global chain holds the heads of all other chains, so a complete export cannot lack one. A
+person who rewrites the whole file can also compute its hashes again; only a head that was kept elsewhere shows this.
 """
 
 from __future__ import annotations

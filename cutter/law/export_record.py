@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cutter.domain.digests import canonical_digest
+from cutter.domain.digests import canonical_digest, sha256_hex
 from cutter.domain.timestamps import render_instant
-from cutter.law.law_text import LawText, LawVersion
-from cutter.law.region import Piece
+from cutter.errors import Conflict
+from cutter.law.law_text import LawText, LawVersion, Unit
 
 SCHEMA = "cutter-law-export/1"
 TRAILER = b"\n<!-- cutter-law-export/1\n"
@@ -122,10 +122,39 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA, **made}
 
 
+def left_out(region: bytes, units: Sequence[Unit], region_sha256: str) -> tuple[LeftOut, ...]:
+    """The pieces of the region before, between and after its units, which are in document order.
+
+    Each unit is at the first place after its predecessor where its text occurs: if any placement holds all units, this
+    one does. Raises Conflict if a unit's text is not there, or if the region is not the one that the approvers signed.
+    """
+    digest = sha256_hex(region)
+    if digest != region_sha256:
+        raise Conflict(
+            f"the text of the units and the source between them has the digest {digest[:12]}, and the approvers signed "
+            f"{region_sha256[:12]}; keep the database and report this"
+        )
+    parts: list[LeftOut] = []
+    position = 0
+    for unit in units:
+        body = unit.body.encode()
+        start = region.find(body, position)
+        if start < 0:
+            raise Conflict(
+                f"{unit.address}: its stored text is not in the registered source; keep both and report this"
+            )
+        if start > position:
+            parts.append(LeftOut(before_order=unit.order, text=region[position:start].decode()))
+        position = start + len(body)
+    if position < len(region):
+        parts.append(LeftOut(before_order=units[-1].order + 1 if units else 1, text=region[position:].decode()))
+    return tuple(parts)
+
+
 def export_of(
-    text: LawText, pieces: Sequence[Piece], known: Sequence[LawVersion], *, country: str = "zz", language: str = "und"
+    text: LawText, rest: tuple[LeftOut, ...], known: Sequence[LawVersion], *, country: str = "zz", language: str = "und"
 ) -> LawExport:
-    """The export of a version whose text is put together again in `pieces`; `known` are the versions of the law."""
+    """The export of a version. `rest` is the text that is in no unit, and `known` are the versions of the law."""
     version = text.version
     units = tuple(
         ExportedUnit(
@@ -135,14 +164,6 @@ def export_of(
         )
         for unit in text.units
     )  # fmt: skip
-    # Each text that is in no unit names the unit that follows it.
-    left_out: list[LeftOut] = []
-    following = max((piece.unit.order for piece in pieces if piece.unit), default=0) + 1
-    for piece in reversed(pieces):
-        if piece.unit is None:
-            left_out.append(LeftOut(before_order=following, text=piece.text.decode()))
-        else:
-            following = piece.unit.order
     record = ExportRecord(
         document=version.document, title=version.title, version=version.version, operation=version.operation,
         effective_from=version.effective_from, effective_until=version.effective_until,
@@ -165,7 +186,7 @@ def export_of(
             for signer in text.signers
         ),
     )  # fmt: skip
-    return LawExport(record=record, units=units, left_out=tuple(reversed(left_out)))
+    return LawExport(record=record, units=units, left_out=rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,7 @@ from cutter.errors import ProgrammingError
 from cutter.notifications.card import Card, Enactment, Fact, Kind, Phase, Severity, from_json, one_line
 from cutter.policy.command import write_of
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.types import Refusal
 
 

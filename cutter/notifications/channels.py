@@ -23,8 +23,7 @@ from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Unavailable
 from cutter.notifications.card import Card, Kind
 from cutter.settings import NOTIFICATION_CHANNELS, PREFIX, Settings
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
 
 CODE = re.compile(r"[a-z0-9_]{1,60}")
 

@@ -22,9 +22,9 @@ from cutter.notifications.channels import Channel, Message, Trouble, Undelivered
 from cutter.policy.command import NOTIFICATION_POST
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide
 from cutter.settings import Settings
-from cutter.storage import effect_policy
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import answer
+from cutter.storage import policies
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, answer
 
 _CHANNEL = "select cutter_governance.fn_notification_channel(%s, %s, %s)"
 _CAUGHT_UP = "select cutter_governance.fn_notification_caught_up(%s, %s)"
@@ -103,7 +103,7 @@ def make_pass(settings: Settings, channel: Channel) -> Pass:
     """Store the cards of new notifications, then send the due ones until a trouble would also meet the next."""
     done, name, kinds = Pass(), channel.name, kinds_of(settings, channel.name)
     with session(settings, Role.OPERATOR) as connection:
-        policy = effect_policy.in_force(connection)
+        policy = policies.in_force(connection)
         span = record(_Span, answer(connection, _CHANNEL, (name, list(kinds), limits.NOTIFICATION_DAYS)))
         entered = 0
         for number, card in card_text.new_cards(connection, name, kinds, policy, span.since):

@@ -102,14 +102,8 @@ WITHDRAW_DRAFTS: Final = BY_KEY[Connector.DATABASE, "withdraw_drafts"]
 
 def write_of(gate: str) -> Operation | None:
     """The gate's write into the database; None for a gate that writes nothing."""
-    return next(
-        (
-            operation
-            for operation in OPERATIONS
-            if operation.connector is Connector.DATABASE and gate in operation.places
-        ),
-        None,
-    )
+    writes = (operation for operation in OPERATIONS if operation.connector is Connector.DATABASE)
+    return next((operation for operation in writes if gate in operation.places), None)
 
 
 def operations_at(place: str) -> tuple[Operation, ...]:

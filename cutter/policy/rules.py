@@ -6,9 +6,9 @@ rule matches, if the file is missing or broken, or if the matching rule needs a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -184,12 +184,11 @@ def explain(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tup
 
 def shadowed(policy: EffectPolicy) -> tuple[tuple[Rule, Rule], ...]:
     """Pairs of a rule and an earlier rule that always decides before it. The author probably did not intend this."""
-    pairs = []
-    for number, rule in enumerate(policy.rules):
-        earlier = next((candidate for candidate in policy.rules[:number] if _covers(candidate, rule)), None)
-        if earlier is not None:
-            pairs.append((rule, earlier))
-    return tuple(pairs)
+    return tuple(
+        (rule, next(earlier for earlier in policy.rules[:number] if _covers(earlier, rule)))
+        for number, rule in enumerate(policy.rules)
+        if any(_covers(earlier, rule) for earlier in policy.rules[:number])
+    )
 
 
 def _no(rule: str, line: int, why: str) -> Decision:
@@ -277,3 +276,42 @@ def permit(policy: EffectPolicy | InvalidPolicy, actions: Sequence[ProposedActio
         policy_text=policy.text,
         decisions=tuple((action, decide(policy, action)) for action in actions),
     )
+
+
+def by_time(policy: EffectPolicy | InvalidPolicy, action: ProposedAction) -> tuple[tuple[Window | None, Decision], ...]:
+    """The decisions about the action, each with its part of the day, or None if it holds at every time.
+
+    Only rules with a window depend on the time.
+    """
+    windows = [rule.window for rule in policy.rules if rule.window] if isinstance(policy, EffectPolicy) else []
+    midnight = action.at.astimezone(UTC).replace(hour=0, minute=0)
+    decisions = [
+        (minute, decide(policy, replace(action, at=midnight + timedelta(minutes=minute))))
+        for minute in sorted({minute for window in windows for minute in (window.start, window.end)})
+    ]
+    befores = (decision for _, decision in decisions[-1:] + decisions)
+    changes = [entry for entry, before in zip(decisions, befores, strict=False) if entry[1] != before]
+    ends = (minute for minute, _ in changes[1:] + changes[:1])
+    parts = tuple(
+        (Window(start=start, end=end), decision) for (start, decision), end in zip(changes, ends, strict=True)
+    )
+    return parts or ((None, decide(policy, action)),)
+
+
+def never_allowed(policy: EffectPolicy | InvalidPolicy, actions: Iterable[ProposedAction]) -> Decision | None:
+    """The present denial of the first action that the policy denies at every time of the day. None if there is none."""
+    for action in actions:
+        if all(decision.verdict is Verdict.DENY for _, decision in by_time(policy, action)):
+            return decide(policy, action)
+    return None
+
+
+def restrictions(policy: EffectPolicy | InvalidPolicy, actions: Iterable[ProposedAction]) -> str:
+    """The denials of the actions, and the demands for more people at some times, with their times."""
+    shown = (
+        (part, decision)
+        for action in actions
+        for part, decision in by_time(policy, action)
+        if decision.verdict is Verdict.DENY or (part and decision.verdict is Verdict.NEEDS_APPROVAL)
+    )
+    return "; ".join(f"{f'{part} UTC' if part else 'always'}: {decision.why}" for part, decision in shown)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from importlib import resources
 from typing import Any, Final
 
 from cutter import limits, plain_yaml
@@ -39,51 +40,32 @@ Allowed = Callable[[str], Any]
 def parse_rules(data: bytes) -> EffectPolicy | InvalidPolicy:
     """The policy of these bytes, or all their problems, sorted by line. It never raises."""
     # A worker reads the file at every attempt, and the file rarely changes. So parsed files are cached.
-    reading = _Reading()
     node, flaws = plain_yaml.read(data, bytes_max=limits.RULES_BYTES_MAX)
-    for flaw in flaws:
-        reading.note(flaw.line, flaw.rule)
-    rules = reading.file(node) if node is not None else ()
-    if reading.problems:
-        return InvalidPolicy(problems=tuple(sorted(set(reading.problems))), sha256=sha256_hex(data))
-    return EffectPolicy(rules=rules, text=data.decode())
-
-
-class _Reading:
-    """Reads the rules and collects their problems. `rule` is the name of the rule that it reads now."""
-
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-        self.rule = ""
-
-    def note(self, line: int, text: str) -> None:
-        self.problems.append(Problem(line=line, rule=self.rule, text=text))
-
-    def file(self, node: Node) -> tuple[Rule, ...]:
+    problems = [Problem(line=flaw.line, rule="", text=flaw.rule) for flaw in flaws]
+    rules: list[Rule] = []
+    listed: tuple[Node, ...] = ()
+    if node is not None:
         try:
             top = FieldReader(node, "the file", ("schema", "rules"))
             top.text("schema", re.compile(re.escape(SCHEMA)), f"`{SCHEMA}`")
             listed = _items(top.node("rules"), "rules")
         except Wrong as problem:
-            self.note(problem.line, problem.rule)
-            return ()
-        rules = [made for item in listed if (made := self._rule(item)) is not None]
-        for number, rule in enumerate(rules):
-            if any(rule.name == other.name for other in rules[:number]):
-                self.rule = rule.name
-                self.note(rule.line, "the name is duplicated")
-        return tuple(rules)
-
-    def _rule(self, node: Node) -> Rule | None:
+            problems.append(Problem(line=problem.line, rule="", text=problem.rule))
+    for item in listed:
         # The name is read first, because each problem of the rule must name the rule.
-        entries = node.entries if isinstance(node, Fields) else ()
+        entries = item.entries if isinstance(item, Fields) else ()
         names = (value.text for key, value in entries if key.text == "name" and isinstance(value, Scalar))
-        self.rule = next((text for text in names if _RULE_NAME.fullmatch(text)), "")
+        name = next((text for text in names if _RULE_NAME.fullmatch(text)), "")
         try:
-            return _rule(node)
+            rule = _rule(item)
+            if any(rule.name == other.name for other in rules):
+                raise Wrong(rule.line, "the name is duplicated")
+            rules.append(rule)
         except Wrong as problem:
-            self.note(problem.line, problem.rule)
-            return None
+            problems.append(Problem(line=problem.line, rule=name, text=problem.rule))
+    if problems:
+        return InvalidPolicy(problems=tuple(sorted(set(problems))), sha256=sha256_hex(data))
+    return EffectPolicy(rules=tuple(rules), text=data.decode())
 
 
 def _rule(node: Node) -> Rule:
@@ -98,6 +80,18 @@ def _rule(node: Node) -> Rule:
         if named not in tuple(Tier):
             raise Wrong(given.node("verdict").line, f"there is no such tier: choose one of {', '.join(Tier)}")
         tier = Tier(named)
+    candidates, window = None, None
+    if given.has("candidates"):
+        least, _, most = given.text("candidates", _SPAN, "such as 1..500, ..500 or 501..").partition("..")
+        candidates = Span(least=int(least) if least else None, most=int(most) if most else None)
+        if not (least or most) or (least and most and int(least) > int(most)):
+            given.fail("candidates", "must match some numbers and exclude some, such as 1..500")
+    if given.has("window"):
+        text = given.text("window", _WINDOW, "times of the day in UTC: 22:00-06:00")
+        start, end = (int(time[:2]) * 60 + int(time[3:]) for time in text.split("-"))
+        if start == end:
+            given.fail("window", "must have two different times")
+        window = Window(start=start, end=end)
     rule = Rule(
         name=name,
         line=node.line,
@@ -109,8 +103,8 @@ def _rule(node: Node) -> Rule:
         document=_texts(given, "document", _DOCUMENT.fullmatch, "a document id, with `*` for any part"),
         tenant=_texts(given, "tenant", _NAME.fullmatch, "1 to 64 of A-Z a-z 0-9 . _ @ -"),
         mode=_one_of(given, "mode", ("live", "dryrun")),
-        candidates=_span(given),
-        window=_window(given),
+        candidates=candidates,
+        window=window,
     )
     _require_sense(rule)
     return rule
@@ -134,26 +128,6 @@ def _require_sense(rule: Rule) -> None:
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
-
-
-def _span(given: FieldReader) -> Span | None:
-    if not given.has("candidates"):
-        return None
-    start, _, end = given.text("candidates", _SPAN, "such as 1..500, ..500 or 501..").partition("..")
-    least, most = (int(part) if part else None for part in (start, end))
-    if (least is None and most is None) or (least is not None and most is not None and least > most):
-        given.fail("candidates", "must match some numbers and exclude some, such as 1..500")
-    return Span(least=least, most=most)
-
-
-def _window(given: FieldReader) -> Window | None:
-    if not given.has("window"):
-        return None
-    text = given.text("window", _WINDOW, "times of the day in UTC: 22:00-06:00")
-    start, end = (int(time[:2]) * 60 + int(time[3:]) for time in text.split("-"))
-    if start == end:
-        given.fail("window", "must have two different times")
-    return Window(start=start, end=end)
 
 
 def _one_of(given: FieldReader, name: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -181,3 +155,8 @@ def _items(node: Node, name: str) -> tuple[Node, ...]:
     if not isinstance(node, Items) or len(node.items) > limits.RULES_MAX:
         raise Wrong(node.line, f"{name} must be a list of at most {limits.RULES_MAX} entries")
     return node.items
+
+
+def shipped() -> bytes:
+    """The bytes of the policy that comes with cutter. It allows every side effect of cutter."""
+    return (resources.files("cutter.policy") / "default.yaml").read_bytes()

@@ -18,10 +18,20 @@ from cutter.policy.rules import EffectPolicy
 from cutter.preflight import checks
 from cutter.preflight.checks import Check, Host, bad, ok, unseen, warned
 from cutter.settings import Settings, embedded_url
-from cutter.storage import effect_policy
-from cutter.storage.faults import CROWDED, DIRECT, FEWER, POOLED, READ_ONLY, REMEDY, WRITABLE
-from cutter.storage.pools import CLOCK, Connection, check_direct, session
-from cutter.storage.records import Rows, answer, parsed, values
+from cutter.storage import policies
+from cutter.storage.pools import (
+    CLOCK,
+    CROWDED,
+    DIRECT,
+    FEWER,
+    POOLED,
+    READ_ONLY,
+    REMEDY,
+    WRITABLE,
+    check_direct,
+    session,
+)
+from cutter.storage.records import Connection, Rows, answer, parsed, values
 from cutter.storage.sql_files import shipped
 
 SCHEMA_VERSION: Rows[int | None] = values("schema_version")
@@ -137,12 +147,12 @@ def clock(theirs: datetime, ours: datetime) -> Check:
 def policy(connection: Connection) -> Check:
     """An effect policy is in force and can be read."""
     try:
-        current = effect_policy.in_force(connection)
+        current = policies.in_force(connection)
     except psycopg.ProgrammingError:
         return unseen(checks.POLICY, "the schema does not have it yet")
     if isinstance(current, EffectPolicy):
         return ok(checks.POLICY, f"{len(current.rules)} rules, sha256 {current.sha256[:16]}")
-    remedy = "cutter policy install" if current is effect_policy.NONE else "cutter policy explain"
+    remedy = "cutter policy install" if current is policies.NONE else "cutter policy explain"
     return bad(checks.POLICY, str(current.problems[0]), remedy)
 
 

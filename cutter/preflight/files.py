@@ -25,7 +25,7 @@ from cutter.preflight.database import is_elsewhere, open_to_others
 from cutter.settings import Settings
 from cutter.stack import supervisor, workers
 from cutter.stack.processes import agents, version_text
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 
 GPG_MIN = (2, 2)
@@ -37,7 +37,7 @@ def approvers(settings: Settings, hosts: frozenset[Host]) -> Check:
     role = next(checks.ROLES[host][0] for host in Host if host in hosts & checks.APPROVERS.hosts)
     try:
         with session(settings, role) as connection:
-            epoch = IN_FORCE.first(connection)
+            epoch = EPOCH.first(connection)
     except CutterError:
         return unseen(checks.APPROVERS, "the database does not answer")
     if epoch is None:

@@ -25,8 +25,7 @@ from cutter.projections import batch_report
 from cutter.projections.batch_view import ShownBatch, batch_view, planned_items
 from cutter.projections.run_folder import QUEUE, folder_of, locked, replace, writable
 from cutter.storage import batch_views, private
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
 from cutter.types import Json
 
 SCHEMA_VERSION = 1

@@ -20,8 +20,7 @@ from cutter.lifecycle.declarations import BATCH, DOCUMENT_RUN, TASK, WORKER
 from cutter.lifecycle.events import Event, instant, timed
 from cutter.lifecycle.history import batch_events, of_audit, run_events
 from cutter.storage import batch_views
-from cutter.storage.queries import query
-from cutter.storage.records import Rows, records, values
+from cutter.storage.records import Rows, query, records, values
 from cutter.storage.runs import sidecar_of
 
 Connection = psycopg.Connection[Any]

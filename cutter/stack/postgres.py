@@ -26,7 +26,7 @@ from cutter.stack import addresses, postgres_programs
 from cutter.stack.postgres_programs import MAJOR, initdb, serve
 from cutter.stack.processes import Process, ServiceUser, alive, end, held, last_line, until, working_in, works_in
 from cutter.stack.supervisor import Service
-from cutter.storage import bootstrap as roles
+from cutter.storage import roles
 
 NAME = "postgres"
 SUPERUSER = "postgres"

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from cutter import limits
-from cutter.build import build_id
 from cutter.catalogue import GATES, LONGEST_CAP_SECONDS, WorkerRole
 from cutter.errors import Refused, Unavailable
 from cutter.settings import DESK_SETTINGS, NOTIFICATION_SETTINGS, PREFIX, Settings
 from cutter.stack import supervisor
 from cutter.stack.processes import last_line, spawn, until
 from cutter.stack.supervisor import Service
+from cutter.versions import build_id
 
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "USER", "LOGNAME")
 PASSED_PREFIXES = (PREFIX, "TEMPORAL_", "AWS_", "OTEL_")

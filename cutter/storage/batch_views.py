@@ -9,8 +9,7 @@ from cutter import limits
 from cutter.batch.view import BatchFacts, BatchView
 from cutter.domain.tenants import Room
 from cutter.errors import NotFound
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, parsed, records, values
+from cutter.storage.records import Connection, Rows, parsed, records, values
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
@@ -25,6 +24,7 @@ FACTS: Rows[Json] = values("batch_facts")
 SIZE: Rows[int] = values("batch_size")
 DOCUMENTS: Rows[str] = values("batch_documents")
 ROOMS = parsed("tenant_rooms", Room.of)
+"""Takes `tenants`; how much each of them may begin now in batches."""
 MOMENT = records("batch_state", BatchMoment)
 
 
@@ -76,11 +76,6 @@ def unknown(batch_id: str) -> NotFound:
         rest=f", or type `cutter orchestrate batch --queue FILE`{rehearsal}",
         code="STOP_BATCH_NOT_FOUND",
     )
-
-
-def rooms(connection: Connection, tenants: Sequence[str]) -> list[Room]:
-    """How much each of these tenants may begin now in batches."""
-    return ROOMS.all(connection, {"tenants": list(tenants)})
 
 
 def state_and_mode(connection: Connection, batch_id: str) -> BatchMoment:

@@ -18,28 +18,19 @@ from cutter.batch.ways import UnsignedFailure, include_command
 from cutter.errors import Conflict
 from cutter.marking import parse_profile
 from cutter.messages import Mode
-from cutter.storage.answers import Answer
 from cutter.storage.gate_transaction import call
-from cutter.storage.policy_epochs import IN_FORCE
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
+from cutter.storage.policies import EPOCH
+from cutter.storage.records import Connection, Rows, records, values
 from cutter.types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Document:
+class _Document(Known):
     """The registered facts about a document. Its profile and version are None if it has no text."""
 
     document_id: str
-    docprefix: str
-    tenant: str
-    profile: str | None
-    open_run: str | None
-    enacted_run: str | None
-    failed_run: str | None
     version_id: UUID | None
     profile_sha256: str | None
-    scope: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +42,8 @@ class _Profile:
 DOCUMENTS = records("batch_known", _Document)
 PROFILES = records("profiles_of_versions", _Profile)
 WEIGHTS: Rows[dict[str, int]] = values("tenant_weights")
+"""Takes `tenants`. A registered batch keeps the weights of its registration."""
 REGISTERED: Rows[str] = values("batch_of_queue")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Registered(Answer):
-    """The answer of `fn_batch_register`. A batch that exists has the digest of its own queue."""
-
-    status: str
-    queue_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,18 +114,11 @@ def known_documents(connection: Connection, document_ids: Sequence[str]) -> dict
         profile.profile_sha256: parse_profile(profile.profile_body.encode()).scope for profile in profiles
     }
     return {
-        row.document_id: Known(
-            docprefix=row.docprefix, tenant=row.tenant, profile=str(row.profile), open_run=row.open_run,
-            enacted_run=row.enacted_run, failed_run=row.failed_run,
-            scope=scopes.get(row.profile_sha256) and (row.scope or scopes[row.profile_sha256]),
+        row.document_id: replace(
+            row, scope=scopes.get(row.profile_sha256) and (row.scope or scopes[row.profile_sha256])
         )
         for row in rows
-    }  # fmt: skip
-
-
-def weights(connection: Connection, items: Sequence[Item]) -> dict[str, int]:
-    """The present weights of these items' tenants. A registered batch keeps the weights of its registration."""
-    return WEIGHTS.one(connection, {"tenants": sorted({item.tenant for item in items})})
+    }
 
 
 def admit(connection: Connection, data: bytes, options: Options) -> Admission:
@@ -151,7 +128,7 @@ def admit(connection: Connection, data: bytes, options: Options) -> Admission:
     # A registered batch keeps what was checked at its registration, so a resume is not refused by a later change.
     named = {"batch_id": name_of(queue, options), "queue_sha256": queue.sha256}
     if REGISTERED.first(connection, named) is None:
-        epoch = IN_FORCE.first(connection)
+        epoch = EPOCH.first(connection)
         policy = parse_policy(epoch.body.encode()) if epoch is not None else None
         approvers = frozenset(approver.name for approver in policy.approvers) if policy is not None else None
         wrong = tuple(problem for problem in check_against(queue, known, approvers) if not problem.alone)
@@ -192,7 +169,7 @@ def register(
     caps = {**run_caps, "hard_seconds": min(run_caps["hard_seconds"], hard_seconds)}
     answer = call(
         connection,
-        _Registered.of,
+        dict,
         "select cutter_governance.fn_batch_register(%s, %s)",
         (
             Jsonb({
@@ -204,13 +181,13 @@ def register(
             Jsonb([asdict(row) for row in admission.rows]),
         ),
     )  # fmt: skip
-    if answer.status == "conflict":
+    if answer["status"] == "conflict":
         raise Conflict(
-            f"batch {batch_id} was made from another queue (sha256 {answer.queue_sha256[:16]}, this one is "
+            f"batch {batch_id} was made from another queue (sha256 {answer['queue_sha256'][:16]}, this one is "
             f"{queue.sha256[:16]}): give the changed queue a batch_id of its own",
             code="STOP_BATCH_CONFLICT",
         )
-    return batch_id, answer.status == "registered"
+    return batch_id, answer["status"] == "registered"
 
 
 def _unsigned_failure(document_id: str, run_id: str, state: str, batch_id: str | None) -> UnsignedFailure:
@@ -219,13 +196,4 @@ def _unsigned_failure(document_id: str, run_id: str, state: str, batch_id: str |
 
 
 FAILED = records("failed_runs", _unsigned_failure)
-
-
-def failed_runs(connection: Connection, document_ids: Sequence[str]) -> list[UnsignedFailure]:
-    """The newest failed run of each of these documents, with the command that continues it."""
-    return FAILED.all(connection, {"document_ids": list(document_ids)})
-
-
-def with_lanes(options: Options, lanes: int | None) -> Options:
-    """The options with another number of lanes, if `lanes` is not None."""
-    return options if lanes is None else replace(options, lanes=lanes)
+"""Takes `document_ids`; the newest failed run of each document, with the command that continues it."""

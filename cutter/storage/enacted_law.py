@@ -11,11 +11,11 @@ from cutter import limits
 from cutter.domain.timestamps import utc
 from cutter.errors import InvalidInput, NotFound
 from cutter.law.law_text import LawText, LawVersion, OutlineUnit, Signer, U, Unit, UnitTree, addresses_meant
-from cutter.storage import likely_names
-from cutter.storage.records import Connection, Rows, records, values
-from cutter.types import Json
+from cutter.storage.records import Connection, records
+from cutter.storage.run_evidence import RegisteredText
+from cutter.storage.runs import KNOWN, RUN_OF_DOCUMENT, alike, documents_near
 
-NOT_ENACTED = "STOP_LAW_NOT_FOUND"
+NOT_ENACTED, NO_UNIT = "STOP_LAW_NOT_FOUND", "STOP_UNIT_NOT_FOUND"
 PRESENT = ("in_force", "repealed")
 """What the newest version that has taken effect is today."""
 
@@ -64,17 +64,6 @@ class Hit:
     rank: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """The registered text of a version, with what it is marked with."""
-
-    content: bytes
-    profile_body: str
-    marking_options: Json
-    address_prefix: str
-    forbidden_ids: list[str]
-
-
 NEWEST = datetime.max.replace(tzinfo=UTC)
 """The moment that asks for everything that is recorded."""
 
@@ -84,10 +73,9 @@ UNITS = records("law_units", Unit)
 OUTLINE = records("law_outline", OutlineUnit)
 PASSAGE = records("law_passage", Unit)
 SIGNERS = records("law_signers", Signer)
-SOURCE = records("law_source", Source)
+SOURCE = records("law_source", RegisteredText)
 UNIT_VERSIONS = records("unit_versions", UnitVersion)
 HITS = records("law_search", Hit)
-RUN_OF_DOCUMENT: Rows[str | None] = values("run_of_document")
 
 
 def laws(connection: Connection, at: date | None = None, *, recorded: datetime = NEWEST) -> list[Law]:
@@ -178,10 +166,6 @@ def moments(connection: Connection, document: str, version: int) -> list[datetim
     return [row.enacted_at for row in versions(connection, document) if row.version >= version]
 
 
-def source_of(connection: Connection, version: LawVersion) -> Source:
-    return SOURCE.one(connection, {"document": version.document, "version": version.version})
-
-
 def unit_versions(connection: Connection, document: str, address: str) -> list[UnitVersion]:
     return UNIT_VERSIONS.all(connection, {"document": document, "address": address.strip("/")})
 
@@ -209,54 +193,47 @@ def signers(connection: Connection, version: LawVersion) -> list[Signer]:
     return SIGNERS.all(connection, {"document": version.document, "version": version.version})
 
 
-def require_unit(text: UnitTree[U], name: str) -> U:
-    """The unit that a person named by its address or the end of it."""
+def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded: datetime = NEWEST) -> U:
+    """The unit that a person named by its address or the end of it.
+
+    If only other versions that were recorded up to that moment have it, NotFound names the newest of them.
+    """
     addresses = addresses_meant(text, name)
     if len(addresses) == 1:
         return next(unit for unit in text.units if unit.address == addresses[0])
-    document = text.version.document
+    document, version = text.version.document, text.version.version
     if addresses:
         raise InvalidInput(f"{name} is the end of {len(addresses)} addresses: name one of {', '.join(addresses[:5])}")
+    known = unit_versions(connection, document, name)
+    others = [row.enacted_by_version for row in known if row.enacted_at <= recorded]
+    if others:
+        raise NotFound(
+            f"{document} version {version} has no unit {name}, and version {max(others)} has one:",
+            then=f"cutter law show {document} {name} --version {max(others)}",
+            code=NO_UNIT,
+        )
     ends = [end for unit in text.units for end in (unit.address, unit.address.partition("/")[2])]
     near = get_close_matches(name, ends, n=1)
-    then = f"cutter law show {document} {near[0]}" if near else f"cutter law tree {document}"
     raise NotFound(
-        f"{document} version {text.version.version} has no unit {name}: {'did you mean' if near else 'see'}",
-        then=then,
+        f"{document} version {version} has no unit {name}: {'did you mean' if near else 'see'}",
+        then=f"cutter law show {document} {near[0]}" if near else f"cutter law tree {document}",
         rest="?" if near else "",
-        code="STOP_UNIT_NOT_FOUND",
+        code=NO_UNIT,
     )
-
-
-def unit_named(connection: Connection, text: UnitTree[U], name: str, *, recorded: datetime = NEWEST) -> U:
-    """The same. If only other versions recorded up to that moment have it, NotFound names the newest."""
-    try:
-        return require_unit(text, name)
-    except NotFound as problem:
-        version = text.version
-        known = unit_versions(connection, version.document, name)
-        others = [row.enacted_by_version for row in known if row.enacted_at <= recorded]
-        if not others:
-            raise
-        raise NotFound(
-            f"{version.document} version {version.version} has no unit {name}, and version {max(others)} has one:",
-            then=f"cutter law show {version.document} {name} --version {max(others)}",
-            code=problem.code,
-        ) from None
 
 
 def _not_enacted(connection: Connection, document: str) -> NotFound:
     """Nothing of this document is enacted: an unknown name, or a document whose run has not enacted it."""
     for name in dict.fromkeys((document, document.upper())):
-        if likely_names.KNOWN.one(connection, {"document_id": name}) and not _is_enacted(connection, name):
+        if KNOWN.one(connection, {"document_id": name}) and not _is_enacted(connection, name):
             message = f"{name} is registered, and no version of it is enacted:"
             if RUN_OF_DOCUMENT.first(connection, {"document_id": name}) is not None:
                 return NotFound(message, then=f"cutter status {name}", rest=" shows its run", code=NOT_ENACTED)
             return NotFound(f"{message} type", then=f"cutter run {name}", code=NOT_ENACTED)
-    for alike in likely_names.documents_alike(connection, document):
-        if _is_enacted(connection, alike):
+    for other in alike(document, documents_near(connection, document)):
+        if _is_enacted(connection, other):
             return NotFound(
-                f"{document} is not enacted: did you mean", then=f"cutter law show {alike}", rest="?", code=NOT_ENACTED
+                f"{document} is not enacted: did you mean", then=f"cutter law show {other}", rest="?", code=NOT_ENACTED
             )
     return NotFound(f"{document} is not enacted: see", then="cutter law show", code=NOT_ENACTED)
 

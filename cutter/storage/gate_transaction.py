@@ -18,17 +18,90 @@ from cutter.domain.run_record import Receipt, RunRecord
 from cutter.errors import Conflict, ProgrammingError, Unavailable
 from cutter.gates.report import GateReport
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
-from cutter.storage import effect_policy
-from cutter.storage.answers import NotOpened
-from cutter.storage.faults import translated
-from cutter.storage.pools import Connection, Pool, single
-from cutter.storage.records import Rows, T, the_row
+from cutter.storage import policies
+from cutter.storage.pools import Pool, single, translated
+from cutter.storage.records import Connection, Rows, T, the_row
 from cutter.storage.records import answer as value_of
 from cutter.types import Json
 
 if TYPE_CHECKING:
     # Only the two gates that judge approvals load them.
     from cutter.storage.approval_facts import ApprovalFacts
+
+from cutter.domain import recorded_values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """The first difference between the database and the state that a run expects.
+
+    `fingerprint` is the digest of the whole survey, and `lines` name what differs. `report` is the database's own
+    answer, which the row of the attempt keeps.
+    """
+
+    dimension: str
+    fingerprint: str
+    lines: tuple[str, ...]
+    report: Json
+
+    @classmethod
+    def of(cls, answer: Json) -> Drift:
+        return cls(
+            dimension=answer["dimension"], fingerprint=answer["fingerprint"], lines=tuple(answer["diff"]), report=answer
+        )
+
+    @property
+    def reason(self) -> str:
+        """The fingerprint and the differences in one line."""
+        return f"fingerprint {self.fingerprint}: {'; '.join(self.lines)[:400]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotOpened:
+    """The database did not open or seal a gate, or did not open a request. `status` is the database's word.
+
+    `code` is the kind of a stop, or the code of another refusal. `reason` is given for a stop. `drift` is given if the
+    status is `drift`.
+    """
+
+    status: str
+    code: str
+    reason: str
+    drift: Drift | None
+
+    @classmethod
+    def of(cls, answer: Json) -> NotOpened:
+        """The refusal from an answer of `fn_gate_open`, `fn_gate_close` or `fn_request_open`."""
+        return cls(
+            status=answer["status"], code=answer.get("code") or answer.get("kind") or "",
+            reason=answer.get("reason") or "",
+            drift=Drift.of(answer["drift"]) if answer["status"] == "drift" else None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What a function of the database decided about a run: a status such as `recorded`, and the run's state.
+
+    `code` says why it refused. `decision` is the decision that a person must sign. `have` of the `needed` people have
+    signed it, or approve without a signature. `wrote` is true if leg A has written units. `withdrawn` is the number of
+    a void's drafts.
+    """
+
+    status: str = ""
+    code: str = ""
+    state: str = ""
+    decision: str = ""
+    have: int = 0
+    needed: int = 0
+    wrote: bool = False
+    withdrawn: int = 0
+
+    @classmethod
+    def of(cls, answer: Json) -> Decided:
+        """A field that the answer does not have keeps its default."""
+        return recorded_values.sparse(cls, answer)
+
 
 Read = tuple[Rows[Any], Mapping[str, Any]]
 """A named query and its parameters."""
@@ -140,7 +213,7 @@ def begin_attempt(
         )
         if facts is not None and gate.sovereign is not None:
             judged = facts.sent(connection, {"run_id": run_id, "gate": gate.sovereign.value})
-        policy = effect_policy.TEXT.sent(connection)
+        policy = policies.TEXT.sent(connection)
     answer = _json(attempted.fetchone())
     if answer["status"] == "registered":
         return Attempt(
@@ -151,7 +224,7 @@ def begin_attempt(
             pins=answer["pins"],
             prev_hash=answer["prev_hash"],
             now=answer["now"],
-            policy=effect_policy.of(policy),
+            policy=policies.of(policy),
             approval_facts=the_row(facts.name, judged) if facts and judged else None,
             approvers=answer["approvers"],
             needed=answer["needed"],
@@ -251,13 +324,13 @@ def seal(opened: OpenGate, report: GateReport, *, extra: Mapping[str, Any], kb_i
     attempt, connection = opened.attempt, opened.connection
     result = Jsonb({**report.as_json(), **extra})
     with suppress(psycopg.errors.DivisionByZero), connection.pipeline():
-        cursor = connection.cursor(row_factory=class_row(_Closing)).execute(
+        cursor = connection.cursor(row_factory=scalar_row).execute(
             _CLOSE, (attempt.run_id, attempt.gate.name, attempt.number, result, kb_id)
         )
         connection.execute(_ONLY_WHEN_SEALED)
-        policy = effect_policy.TEXT.sent(connection)
+        policy = policies.TEXT.sent(connection)
         connection.execute("commit")
-    answer = the_row("fn_gate_close", cursor).answer
+    answer: Json = the_row("fn_gate_close", cursor)
     if answer["status"] != "sealed":
         return NotOpened.of(answer)
     if connection.info.transaction_status != TransactionStatus.IDLE:
@@ -265,22 +338,15 @@ def seal(opened: OpenGate, report: GateReport, *, extra: Mapping[str, Any], kb_i
     pins = {**attempt.pins, **report.pins}
     return Sealed(
         receipt=Receipt.of(answer["receipt"]), run=attempt.run, pins=pins, kb_id=kb_id,
-        policy=effect_policy.of(policy),
+        policy=policies.of(policy),
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Closing:
-    """The answer of `fn_gate_close`, and its status, which the next statement reads."""
-
-    answer: Json
-    status: str
 
 
 _CLOSE = """
 with closed as materialized (select cutter_governance.fn_gate_close(%s, %s, %s, %s, %s) as answer)
 select answer, set_config('cutter.closed', answer ->> 'status', true) as status from closed
 """
+"""The answer of `fn_gate_close`. Its status is kept for the next statement."""
 _ONLY_WHEN_SEALED = "select 1 / (current_setting('cutter.closed', true) = 'sealed')::integer"
 
 

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.pq import TransactionStatus
 
 from cutter.catalogue import Sovereign
+from cutter.domain import recorded_values
 from cutter.domain.run_record import RequestRecord, RunRecord
 from cutter.errors import NotFound, ProgrammingError
 from cutter.marking.revision import UnitTextInForce
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
-from cutter.request_view.view import SealedGate, StoredUnit
-from cutter.storage import effect_policy
-from cutter.storage.answers import NotOpened
-from cutter.storage.law_in_force import LAW_TEXT, TERMS, Terms
-from cutter.storage.pools import Connection
-from cutter.storage.records import parsed, records, the_row
-from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
+from cutter.request_view.view import Check, SealedGate, StoredUnit
+from cutter.storage import policies
+from cutter.storage.gate_transaction import NotOpened
+from cutter.storage.law_texts import LAW_TEXT, TERMS, Terms
+from cutter.storage.records import Connection, parsed, records, the_row
 from cutter.storage.run_evidence import Snapshot
 from cutter.types import Json
 
@@ -97,6 +96,19 @@ class Asked:
     policy: EffectPolicy | InvalidPolicy
 
 
+def sealed_gate(gate: str, role: str, receipt_hash: str, invariants: Any) -> SealedGate:
+    """The gate with its checks. A malformed invariant becomes one failed check that says so."""
+    report = recorded_values.report({"invariants": invariants}) or {}
+    checks = (
+        Check(name=item["name"], ok=item["ok"], observed=item["observed"], expected=item["expected"])
+        for item in report["invariants"]
+    )
+    return SealedGate(gate=gate, role=role, receipt_hash=receipt_hash, checks=tuple(checks))
+
+
+STORED = records("units_stored", StoredUnit)
+SEALED = records("gates_sealed_between", sealed_gate)
+"""Both queries take `run_id` and the request's sovereign `gate`. At the first sovereign gate they give no rows."""
 OPENED = parsed("request_open", Opened.of)
 FACTS = records("request_facts", Facts.of)
 SNAPSHOT = records("request_snapshot", Snapshot)
@@ -119,7 +131,7 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
         sealed = SEALED.sent(connection, named)
         terms = TERMS.sent(connection, named)
         law = LAW_TEXT.sent(connection, named)
-        policy = effect_policy.TEXT.sent(connection)
+        policy = policies.TEXT.sent(connection)
     known, answer = facts.fetchone(), opened.fetchone()
     if known is None or answer is None:
         raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
@@ -128,9 +140,9 @@ def ask(connection: Connection, run_id: str, gate: str, change_set_id: UUID) -> 
     return Asked(
         request=answer.request, new=answer.new, facts=known, snapshot=snapshot.fetchone(),
         enacted=tuple(enacted.fetchall()),
-        stored=tuple(stored.fetchall()), sealed=tuple(map(sealed_gate, sealed.fetchall())),
+        stored=tuple(stored.fetchall()), sealed=tuple(sealed.fetchall()),
         terms=the_row(TERMS.name, terms), law=tuple(law.fetchall()),
-        policy=effect_policy.of(policy),
+        policy=policies.of(policy),
     )  # fmt: skip
 
 
@@ -149,8 +161,8 @@ def bind(
         )
         for statement, parameters in receipts:
             connection.execute(statement, parameters)
-        policy = effect_policy.TEXT.sent(connection)
+        policy = policies.TEXT.sent(connection)
         connection.execute("commit")
     if connection.info.transaction_status != TransactionStatus.IDLE:
         raise ProgrammingError("the request is bound, but its transaction is still open")
-    return effect_policy.of(policy)
+    return policies.of(policy)

@@ -1,13 +1,13 @@
-"""IO: reads all facts of a run from the database, as its evidence and as its sidecar, and the text that it pins."""
+"""IO: reads the facts of a run: evidence, sidecar, the text that it pins, backups, and documents that wait."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Unavailable
-from cutter.storage.pools import Connection
-from cutter.storage.records import parsed, records
+from cutter.storage.records import Connection, Rows, parsed, records, values
 from cutter.types import Json
 
 
@@ -21,31 +21,11 @@ class Snapshot:
     forbidden_ids: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class RunEvidence:
-    """The evidence of a run. `document` is the whole answer of `fn_run_evidence`, from which a bundle is made."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredText(Snapshot):
+    """A source version with the first segment of its addresses: everything that decides how it is marked."""
 
-    document: Json
-
-    @classmethod
-    def of(cls, answer: Json | None) -> RunEvidence | None:
-        return None if answer is None else cls(answer)
-
-    @property
-    def chain(self) -> list[tuple[str, str, str]]:
-        """The run's audit chain: (previous hash, body, hash) of each event."""
-        return [(event["prev_hash"], event["body"], event["hash"]) for event in self.document["events"]]
-
-    @property
-    def accepted(self) -> list[Json]:
-        """The accepted verdicts, as they are stored."""
-        return [verdict for verdict in self.document["verdicts"] if verdict["accepted"]]
-
-    @property
-    def history(self) -> Json | None:
-        """The history that the closeout sealed, as its receipt names it."""
-        history: Json | None = self.document["history"]
-        return history
+    docprefix: str
 
 
 def _sidecar_of(answer: Json | None) -> RunSidecar | None:
@@ -57,15 +37,16 @@ def _sidecar_of(answer: Json | None) -> RunSidecar | None:
 class OneMoment:
     """The evidence and the sidecar of a run from one moment. Both are None if the run is unknown."""
 
-    evidence: RunEvidence | None
+    evidence: Json | None
     sidecar: RunSidecar | None
 
     @classmethod
     def of(cls, evidence: Json | None, sidecar: Json | None) -> OneMoment:
-        return cls(evidence=RunEvidence.of(evidence), sidecar=_sidecar_of(sidecar))
+        return cls(evidence=evidence, sidecar=_sidecar_of(sidecar))
 
 
-EVIDENCE = parsed("run_evidence", RunEvidence.of)
+EVIDENCE: Rows[Json | None] = values("run_evidence")
+"""The whole answer of `fn_run_evidence`, from which a bundle is made. None if the run is unknown."""
 SIDECAR = parsed("run_sidecar", _sidecar_of)
 BOTH = records("run_evidence_and_sidecar", OneMoment.of)
 
@@ -76,3 +57,64 @@ def sidecar_now(connection: Connection, run_id: str) -> RunSidecar:
     if sidecar is None:
         raise Unavailable("the database answered nothing", what="database")
     return sidecar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingDocument:
+    """A document about a batch that is not yet in the knowledge base."""
+
+    batch_id: str
+    kb_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingOfRun:
+    """A document about a run that the session's role must put. A report without a body is rendered from its receipt."""
+
+    kb_id: str
+    kind: str
+    subject: str
+    body: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAndClock:
+    """All facts for a run's projections and waiting documents, or only the run if it moves and no document waits."""
+
+    sidecar: RunSidecar
+    now: datetime
+
+    @classmethod
+    def of(cls, sidecar: Json, now: datetime) -> RunAndClock:
+        return cls(sidecar=RunSidecar.published(sidecar), now=now)
+
+
+WAITING = records("waiting_run_documents", WaitingOfRun)
+STATE = records("run_sidecar_now", RunAndClock.of)
+WAITING_OF_BATCHES = records("waiting_batch_documents", WaitingDocument)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedBackup:
+    """A backup of a run: the artifact's name, its sha256, its age, and whether the gate's receipt has sealed it."""
+
+    artifact: str
+    sha256: str
+    age_seconds: float
+    sealed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedBackup:
+    """A backup in the list, with the document whose rows it has, and the name of its restore point if it has one."""
+
+    artifact: str
+    sha256: str | None
+    taken_utc: str | None
+    size_bytes: str | None
+    restore_point: str | None
+    document_id: str
+
+
+NEWEST_BACKUPS = records("newest_backups", RecordedBackup)
+LISTED_BACKUPS = records("backups", ListedBackup)

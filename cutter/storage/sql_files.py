@@ -21,7 +21,61 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from cutter.domain.digests import canonical_digest, sha256_hex
-from cutter.storage.sql_text import functions_named, statements
+
+TOKEN = re.compile(
+    r"""
+    --[^\n]*
+  | /\*.*?\*/
+  | [eE]'(?:[^'\\]|\\.|'')*'
+  | '(?:[^']|'')*'
+  | "(?:[^"]|"")*"
+  | \$(?P<tag>[A-Za-z_]\w*|)\$.*?\$(?P=tag)\$
+  | ;
+  | [A-Za-z_][\w$]*
+  | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_COMMENT = ("--", "/*")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement without its semicolon, and the line of its first word."""
+
+    line: int
+    text: str
+
+
+def statements(sql: str) -> Iterator[Statement]:
+    """The statements of a file in order, without the comments before them. Raises ValueError if the last one is open.
+
+    The body of a function must be quoted or a single `return` expression, because a semicolon inside
+    `begin atomic … end` would end the statement.
+    """
+    start: int | None = None
+    for token in TOKEN.finditer(sql):
+        text = token[0]
+        if text == ";":
+            if start is not None:
+                yield Statement(line_of(sql, start), sql[start : token.start()])
+            start = None
+        elif start is None and not text.isspace() and not text.startswith(_COMMENT):
+            start = token.start()
+    if start is not None:
+        raise ValueError(f"line {line_of(sql, start)}: the statement has no semicolon")
+
+
+def line_of(sql: str, offset: int) -> int:
+    """The number of the line that holds this character, from 1."""
+    return sql.count("\n", 0, offset) + 1
+
+
+def functions_named(sql: str) -> frozenset[str]:
+    """Every `schema.fn_name` outside comments, including those inside a quoted body."""
+    plain = re.sub(r"--[^\n]*", "", sql)
+    return frozenset(re.findall(r"\b(?:public|cutter_governance)\.fn_\w+", plain))
+
 
 _FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 _FUNCTION = re.compile(r"create or replace function ((?:public|cutter_governance)\.(fn_\w+))\s*\(")

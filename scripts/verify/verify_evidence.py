@@ -26,10 +26,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any as Json
 
-# --- reads JSON, statements and policy epochs, and refuses every second notation -------------------------------------
+# --- reads JSON, statements, epochs and signature files, each in one notation only; makes texts safe to print --------
 
 BROKEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """The errors that Python raises for values of an unexpected form."""
+OK, FAILED, NOT_CHECKED = "OK", "FAILED", "NOT CHECKED"
+SHOWN_CHARACTERS, SHOWN_PROBLEMS = 600, 10
+HIDDEN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
+Line = tuple[str, str, str]  # what was checked, one of the three words, why
+LIST_FILE = re.compile(
+    rb"cutter-list-signature/1\nplace: ([1-9]\d*) of ([1-9]\d*)\n((?:sibling: [0-9a-f]{64}\n)*)\n(.*)", re.DOTALL
+)
+LIST_HEAD = "cutter-signed-list/1\nI sign each statement of this list.\nstatements: %d\nroot: %s\n"
 
 
 def digest(data: bytes | str) -> str:
@@ -118,11 +126,60 @@ def _value(text: str) -> Json:
     return [part.strip("\"'") for part in parts] if text[:1] == "[" else text.strip("\"'")
 
 
-# --- the members of a bundle, and the bytes that they give -----------------------------------------------------------
+def shown(value: object) -> str:
+    """A text that is safe to print: one line of limited length, with the code of each hidden character."""
+    text = str(value)
+    text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+    coded = (f"⟨U+{ord(letter):04X}⟩" if unicodedata.category(letter) in HIDDEN else letter for letter in text)
+    return re.sub(r"\s+", " ", "".join(coded))
+
+
+def hexed(value: object) -> str:
+    """A digest or a fingerprint. Any other value becomes the word `malformed`, so that nobody takes it for a digest."""
+    form = "[0-9a-f]{64}|[0-9A-F]{40}|[0-9A-F]{64}"
+    return value if isinstance(value, str) and re.fullmatch(form, value) else "malformed"
+
+
+def signed_over(statement: bytes, file: bytes) -> tuple[bytes, bytes]:
+    """These bytes, and the signature. They are the statement, or the head of a list that the statement is in.
+
+    A head names the root of a Merkle tree, which is computed here from the statement and its siblings.
+    Raises ValueError for a malformed file.
+    """
+    if not file.startswith(b"cutter-"):
+        return statement, file
+    match = LIST_FILE.fullmatch(file)
+    if match is None:
+        raise ValueError("a signature file does not have the form cutter-list-signature/1")
+    place, count = int(match[1]), int(match[2])
+    siblings = [bytes.fromhex(line.split(" ")[1]) for line in match[3].decode().splitlines()]
+    root = climbed(hashlib.sha256(b"\0" + statement).digest(), place - 1, count, siblings)
+    return (LIST_HEAD % (count, root.hex())).encode(), match[4]
+
+
+def climbed(leaf: bytes, index: int, count: int, siblings: list[bytes]) -> bytes:
+    """The root over so many leaves, of which one is at this index. `siblings` begins next to the leaf."""
+    if not 0 <= index < count or (count == 1) != (not siblings):
+        raise ValueError("a signature file names a place that its list does not have")
+    if count == 1:
+        return leaf
+    half = 1 << (count - 1).bit_length() - 1
+    if index < half:
+        return hashlib.sha256(b"\1" + climbed(leaf, index, half, siblings[:-1]) + siblings[-1]).digest()
+    return hashlib.sha256(b"\1" + siblings[-1] + climbed(leaf, index - half, count - half, siblings[:-1])).digest()
+
+
+# --- the members of a bundle, and step 1: the archive holds exactly those that its manifest and its facts name -------
 
 BUNDLE, MANIFEST = "cutter-evidence/1", "manifest.json"
 OPENED = {"IG_cut_leg_a_execute": "SG_cut_authz", "IG_lifecycle_enact_execute": "SG_lifecycle_authz"}
 """Each writing gate, with the sovereign gate whose approvals it consumes."""
+
+ROWS = "acknowledgements actions attempts audit consumptions decisions documents orders receipts refusals requests"
+FIXED = {f"{name}.jsonl" for name in f"{ROWS} revocations signatures transitions verdicts voids".split()}
+FIXED |= {"run.json", "source.json", "outputs.json", "costs.json", "history.json"}
+LAW = {"law.md", "law.jsonl"}
+"""The two members that an export with the law adds to the sealed ones."""
 
 
 def sealed(members: dict[str, bytes]) -> bytes:
@@ -139,7 +196,7 @@ def sealed(members: dict[str, bytes]) -> bytes:
 
 
 class Members:
-    """The members of a bundle, by name. Each step of the check is a class that begins with this one."""
+    """The members of a bundle, by name. The later steps of the check are in classes that begin with this one."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.members, at = data, dict[str, bytes](), 0
@@ -200,31 +257,57 @@ class Members:
         matches = [person for person in people if person["name"] == wanted[0] or person["fingerprint"] == wanted[1]]
         return matches[0] if len(matches) == 1 and (matches[0]["name"], matches[0]["fingerprint"]) == wanted else None
 
+    def archive(self) -> Iterator[str]:
+        """Step 1. Every step yields its problems or raises one of BROKEN."""
+        rest = dict(self.members)
+        # 1.1
+        listed = json.loads(rest.pop(MANIFEST))["members"].items()
+        yield from unlike(MANIFEST, listed, ((name, [len(body), digest(body)]) for name, body in rest.items()))
+        # 1.2
+        yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
+        # 1.3
+        law = LAW if LAW.intersection(rest) else set[str]()
+        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
+        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
+        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
+        policies += [row.get("policy") for row in self.rows("voids")]
+        named = {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
+        allowed = FIXED | law | named.intersection(rest) | self.needed()
+        yield from unlike("the list of members", rest, allowed)
+        # 1.4
+        own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
+        others = [name for name in own if name.partition("/")[2].partition(".")[0] != digest(rest[name])]
+        yield from (f"the digest of {name} differs from its name" for name in sorted(others))
+        # 1.5
+        for name in sorted((FIXED | {"law.jsonl"}).intersection(rest)):
+            for number, line in enumerate(rest[name].splitlines(), start=1):
+                if parsed(line) is None and json.dumps(json.loads(line), ensure_ascii=False).encode() != line:
+                    yield f"{name} line {number} has a name twice, or another notation"
 
-# --- what the check prints. No text of a checked file can forge a line of the output ---------------------------------
+    @property
+    def sealed_sha256(self) -> str:
+        """The digest of the bundle that the closeout sealed: without the law, which an export adds."""
+        rest = {name: body for name, body in self.members.items() if name != MANIFEST}
+        kept = {name: body for name, body in rest.items() if name not in LAW}
+        return digest(self.data if kept == rest else sealed(kept))
 
-OK, FAILED, NOT_CHECKED = "OK", "FAILED", "NOT CHECKED"
-SHOWN_CHARACTERS, SHOWN_PROBLEMS = 600, 10
-HIDDEN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
-Line = tuple[str, str, str]  # what was checked, one of the three words, why
-
-
-def shown(value: object) -> str:
-    """A text that is safe to print: one line of limited length, with the code of each hidden character."""
-    text = str(value)
-    text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
-    coded = (f"⟨U+{ord(letter):04X}⟩" if unicodedata.category(letter) in HIDDEN else letter for letter in text)
-    return re.sub(r"\s+", " ", "".join(coded))
-
-
-def hexed(value: object) -> str:
-    """A digest or a fingerprint. Any other value becomes the word `malformed`, so that nobody takes it for a digest."""
-    form = "[0-9a-f]{64}|[0-9A-F]{40}|[0-9A-F]{64}"
-    return value if isinstance(value, str) and re.fullmatch(form, value) else "malformed"
+    def needed(self) -> set[str]:
+        """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
+        names = set[str]()
+        for row in self.accepted:
+            names |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
+            names |= {f"epochs/{row['policy_sha256']}.yaml"}
+            names |= {f"keys/{person['key_sha256']}.asc" for person in [self.person(row)] if person}
+        return names
 
 
-# --- step 5: the receipts agree with each other and with the audit chain ---------------------------------------------
+# --- steps 3 to 5: the audit chain of an export or a bundle, its head, and the receipts that it names ----------------
 
+EXPORT, GLOBAL = "cutter-audit/1", "global"
+EVENT, TYPES = ("chain", "seq", "kind", "body", "prev_hash", "hash"), [str, int, str, str, str, str]
+CLOSING = {"format", "heads", "head", "events"}
+AuditCheck = namedtuple("AuditCheck", "problems events chains head anchored unchecked")  # by an outside head
+REWRITTEN = "whether the whole file was rewritten, or its last events were left out: give a kept head with --head"
 GATES = {
     "IG_source_pin": "source_pinned", "IG_mark": "marked", "IG_cutplan": "cutplan_ok",
     "IG_backup": "pre_write_backup_taken", "IG_grant_probe": "grants_probed",
@@ -235,6 +318,78 @@ GATES = {
 """The gates whose receipts a bundle holds, in order, each with the state to which its receipt leads."""
 ADDED = frozenset[str]()
 """Gates that a later version added. A bundle of an earlier version has no receipt of them."""
+
+
+def head_of(heads: Json) -> str:
+    """The digest to keep elsewhere: the head of a single chain, or the digest over the heads of several chains."""
+    return str(next(iter(heads.values()))[1]) if len(heads) == 1 else digest(canonical(heads)) if heads else ""
+
+
+def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
+    """Check an export. `head` was kept elsewhere: it is the head of the export, or the hash of any of its events."""
+    *lines, after = data.split(b"\n")
+    rows, problems = [*map(parsed, lines)], ["cut off or added: the file does not end with a line feed"] * bool(after)
+    closing = rows.pop() if rows and rows[-1] is not None and set(rows[-1]) == CLOSING else None
+    heads, places, broken, last, events, anchors = dict[str, Json](), {}, set(), "", 0, []
+    for number, row in enumerate(rows, start=1):
+        form = row is not None and set(row) == {*EVENT} and [type(row[name]) for name in EVENT] == TYPES
+        name, events = row["chain"] if form else "", events + form
+        if form and name in broken:
+            continue
+        fault = _fault(row, last, heads) if form else "altered or inserted: not an audit event in its canonical form"
+        if fault:
+            problems.append(f"line {number}: {fault}")
+            broken.add(name)
+        else:
+            last, heads[name], places[row["hash"]] = name, (row["seq"], row["hash"]), (name, row["seq"])
+            anchors += [json.loads(row["body"])] if name == GLOBAL else []
+    if GLOBAL in heads and GLOBAL not in broken:
+        # The global chain holds the heads of all others, so no chain can be missing.
+        for body in anchors:
+            name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
+            if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
+                known = name in heads
+                fault = "not the one that the global chain names" if known else "missing, but the global chain names it"
+                problems.append(f"the chain of {name} is {fault}")
+        for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
+            problems.append(f"inserted: the chain of {name} is not on the global chain")
+    own = head_of(heads)
+    expected = {"format": EXPORT, "heads": heads, "head": own, "events": events}
+    if closing is None or (not broken and canonical(closing) != canonical(expected)):
+        problems.append("deleted or altered: the closing line with the heads is missing, or differs from the events")
+    if head not in (None, own, *places):
+        problems.append(f"the outside head {hexed(head)} is in none of the chains: rewritten, cut off, or not its head")
+    anchored, unchecked = _anchored(heads, places, own, head)
+    return AuditCheck(tuple(map(shown, problems)), events, len(heads), own, shown(anchored), (*map(shown, unchecked),))
+
+
+def _fault(event: Json, last: str, heads: Json) -> str:
+    """The fault of an event, or an empty text. Its hash is sha256(previous hash, body), first sha256(chain's name)."""
+    name, which = event["chain"], f"event {event['seq']} of {event['chain']}"
+    seq, previous = heads.get(name, (0, digest(name)))
+    if name != last and (name in heads or name < last):
+        return f"reordered: {which} is apart from its chain"
+    if event["seq"] != seq + 1:
+        return f"deleted: {which} comes after {seq}" if event["seq"] > seq else f"inserted or reordered: {which}"
+    if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:
+        return f"altered or inserted: {which} does not follow the event before it, or its hash does not fit its body"
+    try:
+        body = json.loads(event["body"])
+        same = (body["seq"], body["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, body["run_id"])
+    except BROKEN:
+        same = False
+    return "" if same else f"altered: the body of {which} is about another event or about another run"
+
+
+def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[str, tuple[str, ...]]:
+    if head == own or head not in places:
+        return "all events" if head == own else "nothing", () if head else (REWRITTEN,)
+    name, seq = places[head]
+    newest, others = heads[name][0], (len(heads) - 1) * (name != GLOBAL)
+    rest = [f"events {seq + 1} to {newest} of {name}, which are newer than the outside head"] * (newest > seq)
+    rest += ["events of runs after their last anchor in the global chain: give the export's head"] * (name == GLOBAL)
+    rest += [f"the {others} other chain{'s' * (others > 1)}: each needs its own head"] * (others > 0)
+    return f"events 1 to {seq} of {name}", tuple(rest)
 
 
 class Receipts(Members):
@@ -286,70 +441,12 @@ class Receipts(Members):
         yield from unlike("run.json", [run], ({n: event[n] for n in run} for event in self.events if event["seq"] == 1))
 
 
-# --- step 6, continued: people signed what they ordered, and what the effect policy demanded them for ----------------
+# --- steps 6 to 8 and 10: people's statements, their signatures, the policy epochs, and Temporal's history -----------
 
 FEWEST = {"low": 1, "medium": 1, "high": 2}
 """The fewest people that each tier needs. A policy epoch may ask for more."""
 PARDONS = [f"stopped_error_{gate}" for gate in ("cut_leg_a", "lifecycle_enact", "closeout")]
 """The stops at which an order that nobody signed is noticed. A resume that is signed there accepts what was before."""
-
-
-class Orders(Members):
-    """Steps 6.6 and 6.7. They yield their problems or raise one of BROKEN."""
-
-    def tiers(self, receipt: Json) -> set[str]:
-        """The tiers that the effect policy demanded at a gate."""
-        return {decision["tier"] for decision in (receipt["policy"] or {"decisions": ()})["decisions"]} - {None}
-
-    def tier(self, gate: str, receipt: Json) -> Iterator[str]:
-        """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it.
-
-        Otherwise the closeout stops, and as many people as are missing must sign that the run may close nevertheless.
-        """
-        tiers = self.tiers(receipt) if gate not in OPENED and self.run["mode"] == "live" else set()
-        before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
-        people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
-        stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
-        for row in self.accepted:
-            if row["decision"] == "resume":
-                people |= {row["approver"]} if self._stop(row["approval_sha256"]) in (stop, PARDONS[-1]) else set()
-        needed = max((FEWEST[tier] for tier in tiers), default=0)
-        yield from [f"the policy demanded {needed} people at {gate}, but {len(people)} signed"] * (len(people) < needed)
-
-    def _stop(self, name: str) -> str:
-        """The stop that the person who signed a resume saw."""
-        return statement(self.members[f"signed/{name}.md"])["stopped_state"]
-
-    def orders(self) -> Iterator[str]:
-        """Each fact that names a signed order needs that statement, accepted for the same decision.
-
-        A resume or an acknowledgement that nobody signed stops the run at its next gate that judges it (PARDONS). The
-        person who signs the resume from that stop accepts what was done before.
-        """
-        signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
-        claimed = {(row["approval_sha256"], row["decision"]) for row in self.rows("verdicts") if row["accepted"]}
-        orders = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
-        orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
-                 for row in self.rows("acknowledgements")]  # fmt: skip
-        named = [(inside(event, "metadata", "statement_sha256"), event) for event in self.events]
-        pardons = [row["consumed_at"] for row in self.rows("orders")
-                   if (row["statement_sha256"], "resume") in signed
-                   and self._stop(row["statement_sha256"]) == row["stopped_state"] in PARDONS]  # fmt: skip
-        before = {(row["statement_sha256"], row["decision"]) for row in self.rows("orders")
-                  if row["consumed_at"] < max(pardons, default="")}  # fmt: skip
-        voids = [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
-        covered = (claimed - signed) & before
-        for name, decision, member in [*orders, *voids]:
-            if (name, decision) not in (signed if member == "voids.jsonl" else signed | covered):
-                yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
-        names = {name for name, _ in signed | covered}
-        for name, event in named:
-            if name is not None and name not in names:
-                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is not an accepted statement"
-
-
-# --- step 6: people's statements allowed every write -----------------------------------------------------------------
-
 ANY = {"schema", "deployment_id", "gate", "decision", "allowance", "binding", "signed_utc", "not_after", "approver"}
 SAME = {"document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256",
         "findings_digest", "accepted_findings"}  # fmt: skip
@@ -363,10 +460,13 @@ PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_dig
 NONE = "none"
 """What stands for no red findings, in a pin and in a statement."""
 JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
+GPG_SECONDS = 60
 
 
-class Approvals(Orders):
-    """Step 6. It yields its problems or raises one of BROKEN."""
+class Approvals(Members):
+    """Steps 6 to 8 and 10. Each yields its problems or raises one of BROKEN."""
+
+    # --- 6: people's statements
 
     def approvals(self) -> Iterator[str]:
         # 6.1
@@ -497,189 +597,57 @@ class Approvals(Orders):
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
             yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
 
+    def tiers(self, receipt: Json) -> set[str]:
+        """The tiers that the effect policy demanded at a gate."""
+        return {decision["tier"] for decision in (receipt["policy"] or {"decisions": ()})["decisions"]} - {None}
 
-# --- step 1: the archive holds exactly the members that its manifest and its facts name ------------------------------
+    def tier(self, gate: str, receipt: Json) -> Iterator[str]:
+        """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it.
 
-ROWS = "acknowledgements actions attempts audit consumptions decisions documents orders receipts refusals requests"
-FIXED = {f"{name}.jsonl" for name in f"{ROWS} revocations signatures transitions verdicts voids".split()}
-FIXED |= {"run.json", "source.json", "outputs.json", "costs.json", "history.json"}
-LAW = {"law.md", "law.jsonl"}
-"""The two members that an export with the law adds to the sealed ones."""
-
-
-class Archive(Members):
-    """Step 1. It yields its problems or raises one of BROKEN."""
-
-    def archive(self) -> Iterator[str]:
-        rest = dict(self.members)
-        # 1.1
-        listed = json.loads(rest.pop(MANIFEST))["members"].items()
-        yield from unlike(MANIFEST, listed, ((name, [len(body), digest(body)]) for name, body in rest.items()))
-        # 1.2
-        yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
-        # 1.3
-        law = LAW if LAW.intersection(rest) else set[str]()
-        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
-        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
-        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
-        policies += [row.get("policy") for row in self.rows("voids")]
-        named = {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
-        allowed = FIXED | law | named.intersection(rest) | self.needed()
-        yield from unlike("the list of members", rest, allowed)
-        # 1.4
-        own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
-        others = [name for name in own if name.partition("/")[2].partition(".")[0] != digest(rest[name])]
-        yield from (f"the digest of {name} differs from its name" for name in sorted(others))
-        # 1.5
-        for name in sorted((FIXED | {"law.jsonl"}).intersection(rest)):
-            for number, line in enumerate(rest[name].splitlines(), start=1):
-                if parsed(line) is None and json.dumps(json.loads(line), ensure_ascii=False).encode() != line:
-                    yield f"{name} line {number} has a name twice, or another notation"
-
-    @property
-    def sealed_sha256(self) -> str:
-        """The digest of the bundle that the closeout sealed: without the law, which an export adds."""
-        rest = {name: body for name, body in self.members.items() if name != MANIFEST}
-        kept = {name: body for name, body in rest.items() if name not in LAW}
-        return digest(self.data if kept == rest else sealed(kept))
-
-    def needed(self) -> set[str]:
-        """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
-        names = set[str]()
+        Otherwise the closeout stops, and as many people as are missing must sign that the run may close nevertheless.
+        """
+        tiers = self.tiers(receipt) if gate not in OPENED and self.run["mode"] == "live" else set()
+        before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
+        people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
+        stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
         for row in self.accepted:
-            names |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
-            names |= {f"epochs/{row['policy_sha256']}.yaml"}
-            names |= {f"keys/{person['key_sha256']}.asc" for person in [self.person(row)] if person}
-        return names
+            if row["decision"] == "resume":
+                people |= {row["approver"]} if self._stop(row["approval_sha256"]) in (stop, PARDONS[-1]) else set()
+        needed = max((FEWEST[tier] for tier in tiers), default=0)
+        yield from [f"the policy demanded {needed} people at {gate}, but {len(people)} signed"] * (len(people) < needed)
 
+    def _stop(self, name: str) -> str:
+        """The stop that the person who signed a resume saw."""
+        return statement(self.members[f"signed/{name}.md"])["stopped_state"]
 
-# --- steps 3 and 4: the audit chain of an export or a bundle, and its head -------------------------------------------
+    def orders(self) -> Iterator[str]:
+        """Each fact that names a signed order needs that statement, accepted for the same decision.
 
-EXPORT, GLOBAL = "cutter-audit/1", "global"
-EVENT, TYPES = ("chain", "seq", "kind", "body", "prev_hash", "hash"), [str, int, str, str, str, str]
-CLOSING = {"format", "heads", "head", "events"}
-AuditCheck = namedtuple("AuditCheck", "problems events chains head anchored unchecked")  # by an outside head
+        A resume or an acknowledgement that nobody signed stops the run at its next gate that judges it (PARDONS). The
+        person who signs the resume from that stop accepts what was done before.
+        """
+        signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
+        claimed = {(row["approval_sha256"], row["decision"]) for row in self.rows("verdicts") if row["accepted"]}
+        orders = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
+        orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
+                 for row in self.rows("acknowledgements")]  # fmt: skip
+        named = [(inside(event, "metadata", "statement_sha256"), event) for event in self.events]
+        pardons = [row["consumed_at"] for row in self.rows("orders")
+                   if (row["statement_sha256"], "resume") in signed
+                   and self._stop(row["statement_sha256"]) == row["stopped_state"] in PARDONS]  # fmt: skip
+        before = {(row["statement_sha256"], row["decision"]) for row in self.rows("orders")
+                  if row["consumed_at"] < max(pardons, default="")}  # fmt: skip
+        voids = [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
+        covered = (claimed - signed) & before
+        for name, decision, member in [*orders, *voids]:
+            if (name, decision) not in (signed if member == "voids.jsonl" else signed | covered):
+                yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
+        names = {name for name, _ in signed | covered}
+        for name, event in named:
+            if name is not None and name not in names:
+                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is not an accepted statement"
 
-
-REWRITTEN = "whether the whole file was rewritten, or its last events were left out: give a kept head with --head"
-
-
-def head_of(heads: Json) -> str:
-    """The digest to keep elsewhere: the head of a single chain, or the digest over the heads of several chains."""
-    return str(next(iter(heads.values()))[1]) if len(heads) == 1 else digest(canonical(heads)) if heads else ""
-
-
-def verify_export(data: bytes, head: str | None = None) -> AuditCheck:
-    """Check an export. `head` was kept elsewhere: it is the head of the export, or the hash of any of its events."""
-    *lines, after = data.split(b"\n")
-    rows, problems = [*map(parsed, lines)], ["cut off or added: the file does not end with a line feed"] * bool(after)
-    closing = rows.pop() if rows and rows[-1] is not None and set(rows[-1]) == CLOSING else None
-    heads, places, broken, last, events, anchors = dict[str, Json](), {}, set(), "", 0, []
-    for number, row in enumerate(rows, start=1):
-        form = row is not None and set(row) == {*EVENT} and [type(row[name]) for name in EVENT] == TYPES
-        name, events = row["chain"] if form else "", events + form
-        if form and name in broken:
-            continue
-        fault = _fault(row, last, heads) if form else "altered or inserted: not an audit event in its canonical form"
-        if fault:
-            problems.append(f"line {number}: {fault}")
-            broken.add(name)
-        else:
-            last, heads[name], places[row["hash"]] = name, (row["seq"], row["hash"]), (name, row["seq"])
-            anchors += [json.loads(row["body"])] if name == GLOBAL else []
-    if GLOBAL in heads and GLOBAL not in broken:
-        # The global chain holds the heads of all others, so no chain can be missing.
-        for body in anchors:
-            name, place = str(body.get("run_id")), places.get(str(body.get("run_head")))
-            if name not in broken and place != (body.get("run_id"), body.get("run_seq")):
-                known = name in heads
-                fault = "not the one that the global chain names" if known else "missing, but the global chain names it"
-                problems.append(f"the chain of {name} is {fault}")
-        for name in sorted(set(heads) - {str(body.get("run_id")) for body in anchors} - {GLOBAL}):
-            problems.append(f"inserted: the chain of {name} is not on the global chain")
-    own = head_of(heads)
-    expected = {"format": EXPORT, "heads": heads, "head": own, "events": events}
-    if closing is None or (not broken and canonical(closing) != canonical(expected)):
-        problems.append("deleted or altered: the closing line with the heads is missing, or differs from the events")
-    if head not in (None, own, *places):
-        problems.append(f"the outside head {hexed(head)} is in none of the chains: rewritten, cut off, or not its head")
-    anchored, unchecked = _anchored(heads, places, own, head)
-    return AuditCheck(tuple(map(shown, problems)), events, len(heads), own, shown(anchored), (*map(shown, unchecked),))
-
-
-def _fault(event: Json, last: str, heads: Json) -> str:
-    """The fault of an event, or an empty text. Its hash is sha256(previous hash, body), first sha256(chain's name)."""
-    name, which = event["chain"], f"event {event['seq']} of {event['chain']}"
-    seq, previous = heads.get(name, (0, digest(name)))
-    if name != last and (name in heads or name < last):
-        return f"reordered: {which} is apart from its chain"
-    if event["seq"] != seq + 1:
-        return f"deleted: {which} comes after {seq}" if event["seq"] > seq else f"inserted or reordered: {which}"
-    if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:
-        return f"altered or inserted: {which} does not follow the event before it, or its hash does not fit its body"
-    try:
-        body = json.loads(event["body"])
-        same = (body["seq"], body["kind"]) == (event["seq"], event["kind"]) and name in (GLOBAL, body["run_id"])
-    except BROKEN:
-        same = False
-    return "" if same else f"altered: the body of {which} is about another event or about another run"
-
-
-def _anchored(heads: Json, places: Json, own: str, head: str | None) -> tuple[str, tuple[str, ...]]:
-    if head == own or head not in places:
-        return "all events" if head == own else "nothing", () if head else (REWRITTEN,)
-    name, seq = places[head]
-    newest, others = heads[name][0], (len(heads) - 1) * (name != GLOBAL)
-    rest = [f"events {seq + 1} to {newest} of {name}, which are newer than the outside head"] * (newest > seq)
-    rest += ["events of runs after their last anchor in the global chain: give the export's head"] * (name == GLOBAL)
-    rest += [f"the {others} other chain{'s' * (others > 1)}: each needs its own head"] * (others > 0)
-    return f"events 1 to {seq} of {name}", tuple(rest)
-
-
-# --- finds out which bytes the OpenPGP signature in a signature file must be over ------------------------------------
-
-LIST_FILE = re.compile(
-    rb"cutter-list-signature/1\nplace: ([1-9]\d*) of ([1-9]\d*)\n((?:sibling: [0-9a-f]{64}\n)*)\n(.*)", re.DOTALL
-)
-LIST_HEAD = "cutter-signed-list/1\nI sign each statement of this list.\nstatements: %d\nroot: %s\n"
-
-
-def signed_over(statement: bytes, file: bytes) -> tuple[bytes, bytes]:
-    """These bytes, and the signature. They are the statement, or the head of a list that the statement is in.
-
-    A head names the root of a Merkle tree, which is computed here from the statement and its siblings.
-    Raises ValueError for a malformed file.
-    """
-    if not file.startswith(b"cutter-"):
-        return statement, file
-    match = LIST_FILE.fullmatch(file)
-    if match is None:
-        raise ValueError("a signature file does not have the form cutter-list-signature/1")
-    place, count = int(match[1]), int(match[2])
-    siblings = [bytes.fromhex(line.split(" ")[1]) for line in match[3].decode().splitlines()]
-    root = climbed(hashlib.sha256(b"\0" + statement).digest(), place - 1, count, siblings)
-    return (LIST_HEAD % (count, root.hex())).encode(), match[4]
-
-
-def climbed(leaf: bytes, index: int, count: int, siblings: list[bytes]) -> bytes:
-    """The root over so many leaves, of which one is at this index. `siblings` begins next to the leaf."""
-    if not 0 <= index < count or (count == 1) != (not siblings):
-        raise ValueError("a signature file names a place that its list does not have")
-    if count == 1:
-        return leaf
-    half = 1 << (count - 1).bit_length() - 1
-    if index < half:
-        return hashlib.sha256(b"\1" + climbed(leaf, index, half, siblings[:-1]) + siblings[-1]).digest()
-    return hashlib.sha256(b"\1" + siblings[-1] + climbed(leaf, index - half, count - half, siblings[:-1])).digest()
-
-
-# --- steps 7, 8 and 10: signatures by gpg, the policy epochs, and Temporal's history ---------------------------------
-
-GPG_SECONDS = 60
-
-
-class Authorship(Members):
-    """Steps 7, 8 and 10. Each yields its problems or raises one of BROKEN."""
+    # --- 7: signatures
 
     def authorship(self, gpg: str) -> Iterator[str]:
         for row in self.accepted:
@@ -743,7 +711,7 @@ def instant(seconds: str) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
 
 
-# --- step 11: the text of a bundle that was exported with its law is the text that people signed ---------------------
+# --- steps 11 and 12: the text of a bundle with its law is the signed one, and each enactment names the one before ---
 
 FIELDS = ("address", "unit_kind", "section_type", "publication_type", "owner", "title", "body_sha256", "parent_address")
 """The fields of a line of the writer digest, in order."""
@@ -772,7 +740,7 @@ def law_digest(rows: list[Json], pins: Json) -> str:
 
 
 class EnactedText(Members):
-    """Step 11. It yields its problems or raises one of BROKEN."""
+    """Steps 11 and 12. They yield their problems or raise one of BROKEN."""
 
     def text(self) -> Iterator[str]:
         region, rows = self.members["law.md"], self.rows("law")
@@ -808,12 +776,7 @@ class EnactedText(Members):
         ended = sum(row["operation"] == "repeal" for row in rows)
         return f"{len(rows) - ended} units" + (f" and {ended} repealed ones" if ended else "")
 
-
-# --- step 12: each enactment of a law names the one before it, from bundle to bundle ---------------------------------
-
-
-class Succession(Members):
-    """Step 12. It yields its problems or raises one of BROKEN."""
+    # --- 12: each enactment names the one before it
 
     @property
     def begins(self) -> bool:
@@ -825,7 +788,7 @@ class Succession(Members):
         """The hash of the receipt that enacted the law, or an empty text."""
         return "".join(row["receipt_hash"] for row, _ in self.receipts if row["gate"] == ENACTING)
 
-    def follows(self, before: Succession | None) -> Iterator[str]:
+    def follows(self, before: EnactedText | None) -> Iterator[str]:
         """Compare the base of this run with the bundle given before it; None for the first bundle of several."""
         # 12.1
         if before is None:
@@ -854,19 +817,17 @@ class Succession(Members):
         return f"run {self.pins['base_run_id']} with the enactment receipt {hexed(self.pins['base_receipt_hash'])}"
 
 
-# --- runs all steps of the check and prints a line for each ----------------------------------------------------------
+# --- runs all steps of the check for one file or several bundles of one law, and prints a line for each step ---------
 
 UNHEARD = "no gpg here (2.1 or newer)"
 NO_ANSWER = "gpg gave no answer"
-
-
 TEXTLESS = "a bundle has no text of the law; the stored units must digest to"
 ALONE = (
     "only this digest covers the whole bundle (docs/reference/evidence.md): give the closeout report's with --sha256"
 )
 
 
-class Bundle(Archive, Receipts, Approvals, Authorship, EnactedText, Succession):
+class Bundle(Receipts, Approvals, EnactedText):
     """A bundle with the steps that check it."""
 
     def sound(self, row: Json, gpg: str | None) -> bool:
@@ -1031,9 +992,6 @@ def exit_code(lines: Iterable[Line]) -> int:
     if any(verdict == FAILED for _, verdict, _ in steps):
         return 1
     return 5 if any(what == "authorship" and why.startswith(UNHEARD) for what, _, why in steps) else 0
-
-
-# --- the command line of the check: one file, or several bundles of one law ------------------------------------------
 
 
 def check_files(

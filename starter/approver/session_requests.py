@@ -21,9 +21,9 @@ from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg
-from cutter.gpg_status import Outcome
 from cutter.kb.ids import signature_of
 from cutter.kb.store import Store, set_names
+from cutter.openpgp import Outcome
 from cutter.settings import Settings
 from cutter.storage.gate_transaction import call
 from cutter.storage.pools import session

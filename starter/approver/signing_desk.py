@@ -26,11 +26,11 @@ from cutter.request_view.builder import build_view
 from cutter.request_view.forms import markdown, view_digest
 from cutter.request_view.view import RequestView
 from cutter.settings import Settings
-from cutter.storage.law_in_force import LAW_TEXT, TERMS
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.law_texts import LAW_TEXT, TERMS
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, records, values
-from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
+from cutter.storage.request_transaction import SEALED, STORED
 from cutter.types import Json, Refusal
 from starter.operator import request_state
 from starter.operator.request_state import newer_versions
@@ -143,7 +143,7 @@ def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role
         raise Refused(f"the snapshot is refused here: {marked.message}", code=marked.code)
     return build_view(
         snapshot, marked, docprefix=record.docprefix, source_version_id=version, stored=stored,
-        sealed=map(sealed_gate, sealed), law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
+        sealed=sealed, law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
         registered=terms.registration, newer=newer.get(document.request.run_id),
     )  # fmt: skip
 
@@ -276,7 +276,7 @@ def gate_ahead(settings: Settings, run_id: str) -> tuple[str, str]:
 def policy_in_force(settings: Settings) -> ApproverPolicy:
     """The newest epoch according to the database."""
     with session(settings, Role.OPERATOR) as connection:
-        epoch = IN_FORCE.first(connection)
+        epoch = EPOCH.first(connection)
     if epoch is None:
         raise NotFound("no policy is installed: type", then="cutter approvers init --approver NAME=KEY.asc")
     return parse_policy(epoch.body.encode())

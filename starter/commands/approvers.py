@@ -25,7 +25,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput, NotFound, Refused
 from cutter.gpg import Gpg
 from cutter.settings import Settings, load
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import CLOCK, session
 from starter.approver import signing_desk
 from starter.commands.options import Approver, GpgHome, Key
@@ -65,7 +65,7 @@ def install(settings: Settings, policy: ApproverPolicy) -> None:
 def in_force(settings: Settings, *, role: Role = Role.OPERATOR) -> str:
     """sha256 of the epoch that the database names. `role` is the database role that reads."""
     with session(settings, role) as connection:
-        epoch = IN_FORCE.first(connection)
+        epoch = EPOCH.first(connection)
     if epoch is None:
         raise NotFound("no policy is installed: type", then="cutter approvers init --approver NAME=KEY.asc")
     return epoch.sha256

@@ -26,8 +26,8 @@ from cutter.stack import postgres, supervisor
 from cutter.stack.addresses import LOOPBACK
 from cutter.stack.postgres_programs import pg_bin
 from cutter.storage import runs as run_rows
-from cutter.storage.backups import LISTED, NEWEST
 from cutter.storage.pools import SCRATCH, open_pool, session
+from cutter.storage.run_evidence import LISTED_BACKUPS, NEWEST_BACKUPS
 from starter.commands.options import SHA256, GpgHome
 from starter.console.terminal import AsJson, Listing, progress, show, table, write
 
@@ -104,7 +104,7 @@ def list_backups(as_json: AsJson = False) -> None:
     """
     with session(load(), Role.OPERATOR) as connection:
         # Backups that `cutter backup list` shows: those of some weeks, in a list that a person can still read.
-        backups = [asdict(backup) for backup in LISTED.all(connection, {"limit": 200})]
+        backups = [asdict(backup) for backup in LISTED_BACKUPS.all(connection, {"limit": 200})]
     columns = ["artifact", "taken_utc", "size_bytes", "document_id"]
     if any(backup["restore_point"] for backup in backups):
         columns.append("restore_point")
@@ -198,7 +198,7 @@ def _found(settings: Settings, artifact: str, sha256: str | None) -> tuple[str, 
     else:
         run_id = run_rows.run_id_of(settings, artifact)
         with session(settings, Role.OPERATOR) as connection:
-            newest = NEWEST.first(connection, {"run_id": run_id, "limit": 1})
+            newest = NEWEST_BACKUPS.first(connection, {"run_id": run_id, "limit": 1})
         if newest is None:
             raise NotFound(f"{run_id} has no backup: type", then="cutter backup list")
         name, recorded = newest.artifact, newest.sha256

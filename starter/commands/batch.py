@@ -22,12 +22,12 @@ from cutter.errors import InvalidInput, Refused
 from cutter.messages import Mode
 from cutter.projections import run_folder
 from cutter.projections.run_view import law_already
-from cutter.registration import caps_of
 from cutter.settings import Settings, load
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import session
+from cutter.storage.runs import caps_of
 from starter.approver import orders
 from starter.commands.options import BATCH_ID, WATCH, ApprovalSet, RunMode, Wait
 from starter.console.terminal import AsJson, Listing, show
@@ -94,7 +94,7 @@ def batch(
         view = batches.view(settings, answer["batch_id"])
         kept_out = [item.document_id for item in view.items if item.kept_out]
         with session(settings, Role.OPERATOR) as connection:
-            needed = ways.unsigned_failures(view) + batch_rows.failed_runs(connection, kept_out)
+            needed = ways.unsigned_failures(view) + batch_rows.FAILED.all(connection, {"document_ids": kept_out})
         answer |= {"needs_signature": [asdict(failure) for failure in needed]} if needed else {}
     outcome(settings, answer, wait=wait, watch=watch, as_json=as_json)
 
@@ -117,7 +117,8 @@ def _check(settings: Settings, data: bytes, options: Options, *, by_name: bool, 
     with session(settings, Role.OPERATOR) as connection:
         admission = batch_rows.admit(connection, data, options)
         marked = batch_outcome.mark_all(settings, connection, admission)
-        weights = batch_rows.weights(connection, admission.items)
+        tenants = sorted({item.tenant for item in admission.items})
+        weights = batch_rows.WEIGHTS.one(connection, {"tenants": tenants})
     enacted = {name: f"{law_already(run_id)}: its run will end as skipped" for name, run_id in admission.law_by.items()}
     by_id = {row.document_id: row for row in admission.rows}
     rows = [
@@ -205,7 +206,7 @@ def _options(
         options = Options(mode=mode, policy=policy, items_max=settings.batch_items_max)
     if lanes is not None and not 1 <= lanes <= limits.BATCH_LANES_MAX:
         raise InvalidInput(f"--max-concurrent {lanes}: 1 to {limits.BATCH_LANES_MAX}")
-    return replace(batch_rows.with_lanes(options, lanes), skip_completed=skip_completed)
+    return replace(options, lanes=lanes or options.lanes, skip_completed=skip_completed)
 
 
 def resume_batch(

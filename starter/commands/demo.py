@@ -102,7 +102,7 @@ def ensure_approver(settings: Settings) -> Path:
     try:
         policy = approver_store.read_epoch(settings.approvers, 1)
     except NotFound:
-        new = approver_store.NewApprover(name=APPROVER, public_key=gpg.export_public(fingerprints[0]))
+        new = approver_store.NewApprover(name=APPROVER, public_key=gpg.export_key(fingerprints[0]))
         policy = approver_store.init(settings.approvers, approvers=[new])
     if policy.approver_of(fingerprints[0]) is None:
         raise Unavailable(

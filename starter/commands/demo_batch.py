@@ -18,17 +18,17 @@ from cutter import sources
 from cutter.catalogue import Role
 from cutter.domain.visible import visible_line
 from cutter.errors import InvalidInput, NotFound, Refused
-from cutter.law.comparison import Comparison, compare
 from cutter.law.law_text import LawText
+from cutter.law.views import Comparison, compare
 from cutter.messages import BatchResult
 from cutter.projections import run_folder
 from cutter.projections.batch_summary import ShownBatch
-from cutter.registration import caps_of
 from cutter.settings import Settings
 from cutter.storage import batches as batch_rows
 from cutter.storage import enacted_law
 from cutter.storage.batches import Options
 from cutter.storage.pools import session
+from cutter.storage.runs import caps_of
 from cutter.types import Json
 from starter.approver import signing_session
 from starter.approver.signing_desk import Signing

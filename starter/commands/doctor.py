@@ -28,11 +28,11 @@ from cutter.preflight.checks import Check, Description, Host, Probe, Verdict, ba
 from cutter.preflight.database import first_line, remedy_of
 from cutter.settings import Settings, load
 from cutter.stack import postgres, supervisor, temporal, workers
-from cutter.storage import blocked_workers, migrate
-from cutter.storage.bootstrap import GUARDED
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import Rows, values
-from cutter.storage.runs import LANES, STILL
+from cutter.storage import migrate
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, Rows, values
+from cutter.storage.roles import GUARDED
+from cutter.storage.runs import BLOCKED_WORKERS, LANES, LIVING_WORKERS, SHOW_WORKERS, STILL
 from starter.approver import signing_desk
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, show, table
@@ -180,9 +180,9 @@ def processes(settings: Settings) -> Iterator[Check]:
 
 def serving_workers(_: Settings, connection: Connection) -> Check:
     """The living workers of each role, and those whose host has a fault."""
-    stuck, living = blocked_workers.blocked(connection), blocked_workers.LIVING.all(connection)
+    stuck, living = BLOCKED_WORKERS.all(connection), LIVING_WORKERS.all(connection)
     if stuck:
-        return bad(checks.SERVING, stuck[0].sentence, blocked_workers.SHOW)
+        return bad(checks.SERVING, stuck[0].sentence, SHOW_WORKERS)
     counts = "serving: " + (", ".join(f"{row.number} {row.role}" for row in living) or "none")
     missing = [role.value for role in WorkerRole if role.value not in {row.role for row in living}]
     if missing:

@@ -14,7 +14,7 @@ from cutter.catalogue import Role
 from cutter.domain.digests import sha256_hex
 from cutter.domain.run_record import RunSidecar
 from cutter.errors import Conflict, InvalidInput, NotFound
-from cutter.evidence import bundle, enacted_members, offline
+from cutter.evidence import bundle, offline
 from cutter.evidence.bundle import Bundle
 from cutter.gpg import Gpg
 from cutter.kb.ids import signature_of
@@ -24,7 +24,8 @@ from cutter.settings import Settings, load
 from cutter.storage import private
 from cutter.storage import runs as run_rows
 from cutter.storage.pools import session
-from cutter.storage.run_evidence import BOTH, RunEvidence
+from cutter.storage.run_evidence import BOTH
+from cutter.types import Json
 from starter.commands.options import Out, Run
 from starter.console.confirmation import Yes, require_yes
 from starter.console.failures import as_failure
@@ -65,7 +66,7 @@ def export(
         signature = None
         document = str(offline.Bundle(data).run["document_id"])
         with session(settings, Role.OPERATOR) as connection:
-            data = enacted_members.with_law(data, enacted_members.law_members(connection, document, made.run_id))
+            data = bundle.with_law(data, bundle.law_members(connection, document, made.run_id))
     path = (out or Path(f"evidence-{made.run_id}.tar")).absolute()
     about = {
         "file": str(path),
@@ -102,7 +103,7 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     facts, sidecar = read.evidence, read.sidecar
     if facts is None or sidecar is None:
         raise NotFound(f"no run {run_id}: see", then="cutter status", code="STOP_RUN_NOT_FOUND")
-    pins, store = facts.document["closed"], bundle.artifacts(settings.artifacts)
+    pins, store = facts["closed"], bundle.artifacts(settings.artifacts)
     if pins is None:
         return _made(settings, facts, sidecar), False, None
     sealed, name = str(pins["evidence_sha256"]), str(pins["evidence_artifact"])
@@ -116,9 +117,9 @@ def exported(settings: Settings, run_id: str) -> tuple[Bundle, bool, bytes | Non
     return made, True, store.get(signature) if store.exists(signature) else None
 
 
-def _made(settings: Settings, facts: RunEvidence, sidecar: RunSidecar) -> Bundle:
-    signed = bundle.gathered(facts.document, Store(settings.kb), settings.approvers)
-    return bundle.built(facts.document, signed, render_transitions(sidecar), facts.history)
+def _made(settings: Settings, facts: Json, sidecar: RunSidecar) -> Bundle:
+    signed = bundle.gathered(facts, Store(settings.kb), settings.approvers)
+    return bundle.built(facts, signed, render_transitions(sidecar), facts["history"])
 
 
 def _write(path: Path, data: bytes) -> None:

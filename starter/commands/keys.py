@@ -73,8 +73,8 @@ def make_key(role: KeyRole, folder: Path, *, expire: str) -> MadeKey:
             if role is KeyRole.BACKUP:
                 gpg.add_encryption_key(fingerprint)
                 public.append(_new(folder / PIN, fingerprint.encode("ascii") + b"\n"))
-            _new(public[0], gpg.export_public(fingerprint))
-            file = _new(folder / f"{role}.key", gpg.export_secret(fingerprint))
+            _new(public[0], gpg.export_key(fingerprint))
+            file = _new(folder / f"{role}.key", gpg.export_key(fingerprint, secret=True))
             return MadeKey(role=role, fingerprint=fingerprint, private=file, public=tuple(public))
         finally:
             gpg.stop_agent()
@@ -93,7 +93,7 @@ def make_approver(gpg: Gpg, user: str, folder: Path, *, expire: str) -> MadeKey:
             f"`gpg --delete-secret-and-public-key {fingerprint}`, and make another one",
             code="no_passphrase",
         )
-    file = _new(folder / f"approver-{fingerprint[-16:]}.asc", gpg.export_public(fingerprint))
+    file = _new(folder / f"approver-{fingerprint[-16:]}.asc", gpg.export_key(fingerprint))
     return MadeKey(role=KeyRole.APPROVER, fingerprint=fingerprint, private=None, public=(file,))
 
 
@@ -125,12 +125,12 @@ def install_key(role: KeyRole, folder: Path, homes: Path, passwords: Path) -> st
         (fingerprint,) = given
         if set(there) - {fingerprint}:
             raise Refused(f"{homes / role} holds another private key: move this folder away first", code="key_exists")
-    gpg.import_secret(key)
+    gpg.import_key(key, secret=True)
     for name, data in others.items():
         if name == PIN:
             private.replace(homes / PIN, data)
         else:
-            gpg.import_public(data)
+            gpg.import_key(data)
     _hand_over_passwords(role, folder, passwords)
     return fingerprint
 
@@ -150,7 +150,7 @@ def _fingerprints(key: bytes) -> tuple[str, ...]:
     with TemporaryDirectory(prefix="ck-") as place:
         gpg = Gpg(Path(place))
         try:
-            return gpg.import_secret(key)
+            return gpg.import_key(key, secret=True)
         finally:
             gpg.stop_agent()
 
@@ -198,7 +198,7 @@ def ensure_throwaway_keys(settings: Settings) -> None:
         home.add_encryption_key(backup)
     signer = executor.primary_fingerprints(secret=True)[0]
     if signer not in verifier.primary_fingerprints():
-        verifier.import_public(executor.export_public(signer))
+        verifier.import_key(executor.export_key(signer))
     pinned = keys / "backup.fingerprint"
     if not pinned.exists():
         pinned.write_text(backup + "\n", encoding="ascii")

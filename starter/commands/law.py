@@ -19,12 +19,12 @@ from cutter.catalogue import Role
 from cutter.domain.word_diff import brief
 from cutter.errors import InvalidInput, NotFound
 from cutter.law import views
-from cutter.law.comparison import Comparison, compare
 from cutter.law.law_text import LawText, LawVersion
+from cutter.law.views import Comparison, compare
 from cutter.settings import load
 from cutter.storage import enacted_law
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import records
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, records
 from starter.commands.options import day
 from starter.console.terminal import AsJson, Listing, by_word, fields, line, plain, quoted, show, table
 

@@ -19,8 +19,9 @@ from cutter.law import export_check
 from cutter.law.export_record import LawExport
 from cutter.settings import load
 from cutter.storage import enacted_law, private
-from cutter.storage.law_export import export_of_version
-from cutter.storage.pools import Connection, session
+from cutter.storage.law_texts import export_of_version
+from cutter.storage.pools import session
+from cutter.storage.records import Connection
 from starter.commands.law import At, Document, Recorded, Version, moment
 from starter.commands.options import Country, Language, Out, day
 from starter.console.failures import as_failure

@@ -23,7 +23,7 @@ from cutter.notifications import card_text, channels, delivery
 from cutter.notifications.channels import Channel, Message, Trouble, secret
 from cutter.settings import Settings, load
 from cutter.stack.addresses import LOOPBACK
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.pools import session
 from cutter.storage.records import answer
 from starter.commands.options import Host, Port
@@ -81,7 +81,7 @@ def _send_test(settings: Settings, name: str, *, as_json: bool) -> None:
         raise InvalidInput(_how_to_switch_on(name))
     now = datetime.now(UTC)
     with session(settings, Role.OPERATOR) as connection:
-        why = delivery.denied(effect_policy.in_force(connection), delivery.About(), now, None)
+        why = delivery.denied(policies.in_force(connection), delivery.About(), now, None)
     if why is not None:
         raise InvalidInput(f"policy.yaml denies it: {why}. See", then="cutter policy explain")
     card = card_text.test_card(name, now)

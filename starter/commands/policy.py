@@ -16,10 +16,9 @@ from cutter.errors import InvalidInput, NotFound
 from cutter.policy import rules
 from cutter.policy.command import OPERATIONS, PLACES, Operation, operations_at
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, shadowed
-from cutter.policy.rules_file import parse_rules
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import parse_rules, shipped
 from cutter.settings import load
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.pools import session
 from starter.commands.options import RunMode
 from starter.console.failures import as_failure
@@ -43,7 +42,7 @@ def install(
     """
     data = _read(file) if file else shipped()
     with session(load(), Role.OPERATOR) as connection:
-        made = effect_policy.install(connection, data, replace=replace)
+        made = policies.install(connection, data, replace=replace)
     _show(made, IN_FORCE, as_json=as_json)
 
 
@@ -74,7 +73,7 @@ def explain(
         policy = parse_rules(_read(file))
     else:
         with session(settings, Role.OPERATOR) as connection:
-            policy = effect_policy.in_force(connection)
+            policy = policies.in_force(connection)
     if gate is None or document is None:
         _show(policy, path, as_json=as_json)
         return
@@ -148,7 +147,7 @@ def _show(policy: EffectPolicy | InvalidPolicy, path: str, *, as_json: bool) -> 
     if isinstance(policy, InvalidPolicy):
         problems = [{"line": problem.line, "rule": problem.rule, "text": problem.text} for problem in policy.problems]
         wrong = {"file": path, "sha256": policy.sha256, "good": False, "problems": problems}
-        step = effect_policy.INSTALL if policy is effect_policy.NONE else None
+        step = policies.INSTALL if policy is policies.NONE else None
         show(
             as_failure(wrong, code="policy_wrong", message=str(policy.problems[0]), next_command=step),
             as_json=as_json,

@@ -1,10 +1,11 @@
-"""IO: `cutter profile suggest FILE`: writes a profile that fits a text. It needs no server.
+"""IO: `cutter profile suggest` writes a profile that fits a text, without a server; `words` adds words for profiles.
 
 Exit 0 with the profile, 4 if the text cannot be read, 2 if the command line or a correction is wrong.
 """
 
 from __future__ import annotations
 
+import getpass
 import re
 import shlex
 from dataclasses import asdict
@@ -12,16 +13,21 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
+from psycopg.types.json import Jsonb
 from rich.console import Console
 
-from cutter import sources, vocabulary
+from cutter import plain_yaml, sources
+from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput
-from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, TREE_ROWS_SHOWN
+from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, TREE_ROWS_SHOWN, VOCABULARY_BYTES_MAX
 from cutter.marking import Marking, MarkRefusal, Options
 from cutter.marking.suggestion import Suggestion, suggest
-from cutter.settings import load
+from cutter.plain_yaml import FieldReader, Scalar, Wrong
+from cutter.settings import Settings, load
+from cutter.storage.gate_transaction import call
+from cutter.storage.pools import session
 from starter.commands import mark
 from starter.console import terminal
 from starter.console.failures import as_failure
@@ -105,8 +111,8 @@ def words_command(
 
     Example: cutter profile words words.yaml
     """
-    wanted = vocabulary.parse_words(sources.read(file))
-    new = vocabulary.extend(load(), wanted)
+    wanted = parse_words(sources.read(file))
+    new = extend(load(), wanted)
     words = [f"{family} {code}" for family, code in new]
     text = f"added: {', '.join(words)}" if words else "every word is known already"
     show({"file": file.name, "added": words}, as_json=as_json, render=lambda out: out.print(line(text), soft_wrap=True))
@@ -169,3 +175,39 @@ def _show(out: Console, path: Path, suggestion: Suggestion, again: str) -> None:
     if isinstance(suggestion.result, MarkRefusal) and suggestion.result.code == "no_candidates":
         out.print(line("first: put `# ` before each line that begins a unit"))
     out.print(line(f"{path} is written; next: {again}"), soft_wrap=True)
+
+
+SCHEMA = "cutter-words/1"
+FAMILIES = ("owner", "publication_type", "unit_kind")
+"""The vocabularies that an operator may extend. The types of sections are fixed, because the marking gives them."""
+
+_WORD = re.compile(r"[a-z][a-z0-9_-]{0,47}")
+
+Words = dict[str, tuple[str, ...]]
+
+
+def parse_words(data: bytes) -> Words:
+    """The words of each vocabulary in a file. Raises InvalidInput with the line and the field."""
+    node = plain_yaml.load(data, bytes_max=VOCABULARY_BYTES_MAX)
+    try:
+        root = FieldReader(node, "words", ("schema", *FAMILIES), path="words")
+        root.text("schema", re.compile(re.escape(SCHEMA)), SCHEMA)
+        families: Words = {}
+        for family in filter(root.has, FAMILIES):
+            for item in root.items(family):
+                if not isinstance(item, Scalar) or not _WORD.fullmatch(item.text):
+                    root.fail(family, "each word has a-z, 0-9, '_' and '-', at most 48, a letter first")
+                families[family] = (*families.get(family, ()), item.text)
+        return families
+    except Wrong as problem:
+        raise InvalidInput(f"words {problem}") from None
+
+
+def extend(settings: Settings, words: Words) -> tuple[tuple[str, str], ...]:
+    """Add the words as the operator. Return the new pairs of vocabulary and word."""
+    with session(settings, Role.OPERATOR) as connection:
+        answer = call(
+            connection, dict, "select cutter_governance.fn_vocabulary_extend(%s, %s)",
+            (Jsonb({family: list(codes) for family, codes in words.items()}), getpass.getuser()),
+        )  # fmt: skip
+    return tuple((family, code) for family, code in answer["added"])

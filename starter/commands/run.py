@@ -22,8 +22,6 @@ from cutter.messages import Mode, RunInput, RunResult
 from cutter.projections.run_view import law_already, run_view
 from cutter.settings import Settings, load
 from cutter.stack.addresses import ui_url
-from cutter.storage import enacted_documents as law
-from cutter.storage import likely_names
 from cutter.storage import runs as run_rows
 from starter.approver import orders
 from starter.commands.batch import resume_batch
@@ -62,9 +60,9 @@ def run(
     if not 0 <= priority <= limits.PRIORITY_MAX:
         raise InvalidInput(f"--priority {priority}: 0 to {limits.PRIORITY_MAX}, lower first")
     shown = watched if watch and not as_json else said if wait or watch else None
-    likely_names.require_tenant(settings)
+    run_rows.require_tenant(settings)
     if mode == "live":
-        law.require_can_be_enacted(settings, document, waits=shown is not None)
+        run_rows.require_can_be_enacted(settings, document, waits=shown is not None)
     started = asyncio.run(_start(settings, ids.document_id(document), mode, amends, source_uri, shown, priority))
     _report(settings, started, as_json=as_json, wait=shown is not None)
 

@@ -21,9 +21,9 @@ from cutter.notifications import channels
 from cutter.projections.lifecycle_view import BATCH_VIEW, RUN_VIEWS, batch_as_workstream, run_as
 from cutter.projections.run_view import ShownRun, short_time
 from cutter.settings import Settings, load
-from cutter.storage import batch_views, blocked_workers
+from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 from cutter.storage.records import Rows, values
 from starter.commands import tenants
@@ -109,11 +109,11 @@ def newest(settings: Settings) -> Overview:
     with session(settings, Role.OPERATOR) as connection:
         runs = with_holds(settings, connection, run_status.newest_runs(connection))
         undelivered = list(channels.sentences(channels.health(connection)))
-        stuck = [worker.sentence for worker in blocked_workers.blocked(connection)]
+        stuck = [worker.sentence for worker in run_rows.BLOCKED_WORKERS.all(connection)]
         first, document_id = None, FIRST_DOCUMENT.first(connection) if not runs else None
         if not runs:
             first = "cutter source add FILE --document-id DOCUMENT --profile PROFILE"
-            if IN_FORCE.first(connection) is None:
+            if EPOCH.first(connection) is None:
                 first = "cutter approvers init --approver NAME=KEY.asc"
             elif document_id is not None:
                 first = f"cutter run {document_id}"

@@ -23,8 +23,7 @@ from cutter.domain.run_state import RunState
 from cutter.errors import InvalidInput, Refused, Unavailable
 from cutter.settings import Settings, load
 from cutter.storage import runs as run_rows
-from cutter.storage.answers import Decided, Drift
-from cutter.storage.gate_transaction import call
+from cutter.storage.gate_transaction import Decided, Drift, call
 from cutter.storage.pools import session
 from starter.approver import orders
 from starter.commands.options import Approver, GpgHome, Key, Reason, Run

@@ -18,16 +18,15 @@ from cutter import limits
 from cutter.catalogue import Role
 from cutter.domain.amounts import counted
 from cutter.errors import InvalidInput, Refused, Unavailable
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.settings import Settings, load
 from cutter.stack import postgres, processes, supervisor, temporal, workers
 from cutter.stack.addresses import DEMO, temporal_address, ui_url
 from cutter.stack.processes import last_line
 from cutter.stack.supervisor import Service
-from cutter.storage import bootstrap as roles
-from cutter.storage import effect_policy
 from cutter.storage import migrate as storage
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage import policies, roles
+from cutter.storage.policies import EPOCH
 from cutter.storage.pools import session
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, progress, say, show, table
@@ -62,7 +61,7 @@ def up(as_json: AsJson = False) -> None:
     step = "cutter down"
     if not other:
         with session(settings, Role.OPERATOR) as connection:
-            named = IN_FORCE.first(connection) is not None
+            named = EPOCH.first(connection) is not None
         # The approvers come first, because nobody may sign without them.
         step = "cutter inbox" if named else "cutter approvers init --approver NAME=KEY.asc"
     address = temporal_address(settings)
@@ -140,8 +139,8 @@ def _start(settings: Settings, status: Say) -> list[Service]:
         ensure_throwaway_keys(settings)
         with session(settings, Role.OPERATOR) as connection:
             # The shipped policy allows every side effect of the product. An existing policy is not changed.
-            if effect_policy.in_force(connection) is effect_policy.NONE:
-                effect_policy.install(connection, shipped())
+            if policies.in_force(connection) is policies.NONE:
+                policies.install(connection, shipped())
                 say("installed the shipped effect policy; `cutter policy explain` shows its rules")
         services += _start_temporal(settings, status)
         ask = partial(_answered, settings, status)

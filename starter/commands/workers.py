@@ -20,9 +20,8 @@ from cutter.domain.amounts import counted
 from cutter.domain.worker_status import Heartbeat, ShownWorker, WorkerReport, worker_report
 from cutter.errors import Unavailable
 from cutter.settings import Settings, load
-from cutter.storage.pools import Connection, session
-from cutter.storage.queries import query
-from cutter.storage.records import records
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, query, records
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, Listing, end, say, show
 from temporal import names

@@ -21,8 +21,8 @@ from cutter.errors import CutterError, InvalidInput, NotFound, OverCap, Refused,
 from cutter.projections import desk_pages
 from cutter.projections.desk_pages import Place
 from cutter.settings import Settings
-from cutter.storage.faults import translated
-from cutter.storage.pools import Connection, Pool, open_pool
+from cutter.storage.pools import Pool, open_pool, translated
+from cutter.storage.records import Connection
 from starter.desk.boundary import JSON_SUFFIX
 
 STATUSES = ((NotFound, 404), (InvalidInput, 400), (Refused, 409), (Unavailable, 503), (OverCap, 503))

@@ -12,13 +12,13 @@ from pydantic import BeforeValidator
 
 from cutter import limits
 from cutter.law import views
-from cutter.law.comparison import compare
 from cutter.law.law_text import LawVersion, OutlineUnit, Signer, Unit, UnitTree
+from cutter.law.views import compare
 from cutter.projections import desk_pages
 from cutter.projections.desk_pages import Part, address, part_of, unit_address
 from cutter.storage import enacted_law
 from cutter.storage.enacted_law import Law
-from cutter.storage.pools import Connection
+from cutter.storage.records import Connection
 from starter.desk.answers import answer, forms, place_of, reader_of
 
 router = APIRouter(tags=["laws"])

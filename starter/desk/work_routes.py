@@ -20,7 +20,7 @@ from cutter.projections.desk_pages import Part, address, bar, part_of
 from cutter.request_view.forms import request_record
 from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
-from cutter.storage.policy_epochs import IN_FORCE
+from cutter.storage.policies import EPOCH
 from starter.approver import signing_desk
 from starter.desk.answers import answer, forms, place_of, reader_of
 from starter.operator import inbox_entries, request_state, run_status
@@ -129,7 +129,7 @@ def _inbox(request: Request) -> list[InboxEntry]:
     """The entries, as the approver of the user's name sees them if the policy in force has one."""
     user, person = request.state.user, None
     with reader_of(request).moment() as connection:
-        epoch = IN_FORCE.first(connection) if user else None
+        epoch = EPOCH.first(connection) if user else None
         if epoch is not None:
             policy = parse_policy(epoch.body.encode())
             approver = next((approver for approver in policy.approvers if approver.name == user), None)

@@ -18,7 +18,7 @@ from cutter.projections.batch_summary import ShownBatch
 from cutter.settings import Settings
 from cutter.stack.addresses import ui_url
 from cutter.storage.batches import Admission
-from cutter.storage.pools import Connection
+from cutter.storage.records import Connection
 from starter.console.failures import as_failure
 from starter.console.terminal import ExitCode, end, fields, progress, show
 from starter.console.terminal import out as terminal

@@ -24,9 +24,9 @@ from cutter.domain.timestamps import utc
 from cutter.projections.batch_summary import BatchLine, ShownBatch, by_need, shown_batch
 from cutter.projections.run_view import short_time
 from cutter.settings import Settings
-from cutter.storage import batch_views, likely_names
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import records
+from cutter.storage import batch_views, runs
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, records
 from cutter.types import Json
 from starter.console.terminal import Listing, line, out, plain
 from starter.console.watch import follow
@@ -112,7 +112,7 @@ def look(settings: Settings, batch_id: str) -> ShownBatch:
     with session(settings, Role.OPERATOR) as connection:
         row = BATCH_NOW.one(connection, {"batch_id": ids.batch_id(batch_id)})
         if row.view is None:
-            raise likely_names.with_batches_meant(connection, batch_views.unknown(batch_id), batch_id)
+            raise runs.with_batches_meant(connection, batch_views.unknown(batch_id), batch_id)
     rejections = with_reasons(settings, row.rejections)
     return shown_batch(row.view, row.sealed, row.now.isoformat(), rejections=rejections, rooms=row.rooms)
 

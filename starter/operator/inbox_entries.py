@@ -14,10 +14,9 @@ from cutter.domain import lanes
 from cutter.domain.next_step import Needs, StepFacts, next_step
 from cutter.domain.timestamps import utc
 from cutter.settings import Settings
-from cutter.storage import batch_views, blocked_workers
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, records, values
-from cutter.storage.runs import LANES
+from cutter.storage import batch_views
+from cutter.storage.records import Connection, Rows, records, values
+from cutter.storage.runs import BLOCKED_WORKERS, LANES, SHOW_WORKERS
 from starter.operator import request_state
 from starter.operator.batch_status import age_text
 from starter.operator.request_state import newer_versions
@@ -121,8 +120,8 @@ def _why_not(row: Waiting, needs: Needs, person: Person | None) -> str | None:
 
 def blocked(connection: Connection) -> list[HostRepair]:
     """The workers whose host needs a repair. Runs wait for them as for a person."""
-    workers = blocked_workers.blocked(connection)
-    return [HostRepair(reason=worker.sentence, command=blocked_workers.SHOW) for worker in workers]
+    workers = BLOCKED_WORKERS.all(connection)
+    return [HostRepair(reason=worker.sentence, command=SHOW_WORKERS) for worker in workers]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,22 +10,15 @@ from cutter.marking.titles import law_title
 from cutter.projections.report import PinnedLaw
 from cutter.request_view.builder import build_view
 from cutter.settings import Settings
-from cutter.storage.law_in_force import LAW, TERMS
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import records
-from cutter.storage.request_evidence import SEALED, STORED, sealed_gate
-from cutter.types import Json
+from cutter.storage.law_texts import LAW, TERMS
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, records
+from cutter.storage.request_transaction import SEALED, STORED
+from cutter.storage.run_evidence import RegisteredText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PinnedText:
-    """The bytes of a run's source version, and everything that decides how they are marked."""
-
-    data: bytes
-    profile_body: str
-    options: Json
-    docprefix: str
-    forbidden_ids: list[str]
+class PinnedText(RegisteredText):
     source_version_id: str
 
 
@@ -65,7 +58,7 @@ def read_pinned_law(connection: Connection, run_id: str) -> PinnedLaw:
         return PinnedLaw(title=title, why=f"The text cannot be cut: {marked.message}", refused=marked.findings)
     view = build_view(
         text.data, marked, docprefix=text.docprefix, source_version_id=text.source_version_id, stored=stored,
-        sealed=map(sealed_gate, sealed), law=terms.base(law) if terms else None,
+        sealed=sealed, law=terms.base(law) if terms else None,
         effective_from=terms.day if terms else None, reason=terms.change_reason if terms else None,
         registered=terms.registration if terms else None,
     )  # fmt: skip

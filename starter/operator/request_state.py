@@ -21,8 +21,8 @@ from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.projections.run_view import ShownRejection
 from cutter.settings import Settings
-from cutter.storage.pools import Connection, session
-from cutter.storage.records import records
+from cutter.storage.pools import session
+from cutter.storage.records import Connection, records
 
 SHORT = {Sovereign.CUT.value: "SG_1", Sovereign.LIFECYCLE.value: "SG_2"}
 """The short names of the sovereign gates."""

@@ -28,11 +28,10 @@ from cutter.errors import CutterError, InvalidInput, NotFound, Unavailable
 from cutter.kb.store import Store
 from cutter.projections.run_view import ShownRefusal, ShownRun, run_view
 from cutter.settings import Settings
-from cutter.storage import batch_views, blocked_workers
+from cutter.storage import batch_views
 from cutter.storage import runs as run_rows
-from cutter.storage.blocked_workers import BlockedWorker
-from cutter.storage.pools import Connection
-from cutter.storage.records import records
+from cutter.storage.records import Connection, records
+from cutter.storage.runs import BlockedWorker
 from starter.operator import request_state
 from starter.operator.request_state import newer_versions
 
@@ -89,7 +88,7 @@ def newest_runs(connection: Connection) -> list[RunLine]:
     """One run of each document (the open run, else the newest one), the newest first."""
     rows = NEWEST.all(connection, {"limit": RUNS_SHOWN})
     still = still_runs(connection)
-    workers = blocked_workers.blocked(connection)
+    workers = run_rows.BLOCKED_WORKERS.all(connection)
     lines = []
     for row in rows:
         step = next_step(row)
@@ -129,7 +128,7 @@ def view_of(settings: Settings, connection: Connection, run_id: str) -> ShownRun
     view = replace(view, lane=lanes.of_run(held, run_id), request_flaw=flaw, newer=newer.get(run_id))
     if flaw:
         view = replace(view, next=f"cutter rebuild {run_id}")
-    return _held_up(view, None if flaw else still.get(run_id), blocked_workers.blocked(connection))
+    return _held_up(view, None if flaw else still.get(run_id), run_rows.BLOCKED_WORKERS.all(connection))
 
 
 def still_runs(
@@ -152,10 +151,10 @@ def _held_up(run: Shown, still_seconds: float | None, workers: Sequence[BlockedW
         # Its workflow may know of a stop that PostgreSQL does not know.
         needs = f"a look: nothing has moved for {still_seconds / 60:.0f} minutes"
         run = replace(run, needs=needs, next="cutter reconcile")
-    stuck = blocked_workers.of_state(workers, run.state)
+    stuck = run_rows.blocked_in_state(workers, run.state)
     if run.ended_utc is None and stuck and (run.next == "cutter reconcile" or run.needs in BY_WORKERS):
         needs = "a repaired host: see `cutter workers`"
-        return replace(run, needs=needs, blocked=stuck[0].sentence, next=blocked_workers.SHOW)
+        return replace(run, needs=needs, blocked=stuck[0].sentence, next=run_rows.SHOW_WORKERS)
     return run
 
 

@@ -34,8 +34,7 @@ from cutter.notifications.channels import Trouble
 from cutter.notifications.slack import SIGNATURE_HEADER, TIME_HEADER, Click
 from cutter.senders import Senders
 from cutter.settings import Settings
-from cutter.storage.answers import Decided
-from cutter.storage.gate_transaction import call
+from cutter.storage.gate_transaction import Decided, call
 from cutter.storage.pools import session
 from cutter.storage.records import records
 from cutter.types import Json

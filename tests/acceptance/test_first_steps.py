@@ -29,7 +29,7 @@ def test_from_nothing_to_a_run_by_the_printed_commands_alone(tmp_path: Path) -> 
         assert next_of(made, "status") == "cutter approvers init --approver NAME=KEY.asc"
         assert approvers["remedy"] == "cutter approvers init --approver NAME=KEY.asc"
         for name in (me, "an"):
-            (tmp_path / f"{name}.asc").write_bytes(people.export_public(people.generate_key(name)))
+            (tmp_path / f"{name}.asc").write_bytes(people.export_key(people.generate_key(name)))
         answer = made.cutter("approvers", "init", "--approver", f"{me}={tmp_path / f'{me}.asc'}")
         assert (answer.returncode, f"{me} may not approve runs that {me} starts" in answer.stderr) == (0, True)
         looked = {check["name"]: check for check in json.loads(made.cutter("doctor", "--json").stdout)["checks"]}

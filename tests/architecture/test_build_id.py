@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cutter.build import KINDS, PARTS
+from cutter.versions import KINDS, PARTS
 
 ROOT = Path(__file__).resolve().parents[2]
 

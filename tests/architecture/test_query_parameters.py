@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cutter.storage.queries import queries
+from cutter.storage.records import queries
 from tests.architecture.test_rows import modules
 
 MAKERS = frozenset({"records", "values", "parsed"})

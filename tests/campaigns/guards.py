@@ -75,7 +75,7 @@ DELIVERY = (
     ),
     *_of(
         "cutter/gpg.py", _KEYS,
-        ("a public key in the place of a private one", "        if not taken.sec_read:", "        if False:",
+        ("a public key in the place of a private one", "        if secret and not taken.sec_read:", "        if False:",
          "::test_a_public_key_is_not_taken_for_the_private_one"),
     ),
 )  # fmt: skip
@@ -189,7 +189,7 @@ NOISY = (
          "::test_no_commit_meets_a_queue_of_notifications_that_a_role_has_filled"),
     ),
     *_of(
-        "cutter/storage/bootstrap.py", _NOISE,
+        "cutter/storage/roles.py", _NOISE,
         ("everybody's locks",
          'connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC, {}").format(signature, everyone))',
          "pass", "::test_no_role_calls_what_would_keep_the_others_from_their_work"),
@@ -819,7 +819,7 @@ APPROVALS = (
          "::test_what_gpg_could_not_judge_is_asked_again"),
     ),
     *_of(
-        "cutter/evidence/offline/signed_list.py", _LISTS,
+        "cutter/evidence/offline/notation.py", _LISTS,
         ("a place outside of a signed list", "if not 0 <= index < count or (count == 1) != (not siblings):",
          "if False:", "::test_a_signature_file_of_a_list_has_one_form"),
     ),
@@ -1428,7 +1428,7 @@ RULES = (
     ),
     *_of(
         "cutter/storage/gate_transaction.py", "integration/policy/test_policy_on_the_real_path.py",
-        ("a policy that came while a gate was open", "policy=effect_policy.of(policy),\n    )",
+        ("a policy that came while a gate was open", "policy=policies.of(policy),\n    )",
          "policy=attempt.policy,\n    )",
          "::test_a_policy_that_comes_while_a_gate_is_open_counts_for_its_report"),
     ),
@@ -1442,7 +1442,7 @@ RULES = (
     ),
     *_of(
         "activities/gates/closeout.py", "integration/policy/test_policy_on_the_real_path.py",
-        ("a policy that came before a closeout was open", "effect_policy.read(opened.row(effect_policy.TEXT))",
+        ("a policy that came before a closeout was open", "policies.read(opened.row(policies.TEXT))",
          "opened.attempt.policy",
          "::test_a_policy_that_comes_before_a_closeout_is_open_counts_for_its_evidence"),
     ),
@@ -1510,7 +1510,7 @@ RULES = (
 
 EVIDENCE = (
     *_of(
-        "cutter/evidence/offline/audit_chain.py", "unit/evidence/test_audit_chain.py",
+        "cutter/evidence/offline/receipts.py", "unit/evidence/test_audit_chain.py",
         ("an event that was altered",
          'if event["prev_hash"] != previous or digest(previous + event["body"]) != event["hash"]:', "if False:",
          "::test_a_problem_says_what_happened"),
@@ -1557,7 +1557,7 @@ EVIDENCE = (
          "::test_a_law_without_an_enactment_is_refused"),
     ),
     *_of(
-        "cutter/evidence/offline/predecessor.py", "unit/evidence/test_law_in_bundle.py",
+        "cutter/evidence/offline/enacted_text.py", "unit/evidence/test_law_in_bundle.py",
         ("a missing first cut", "* (not self.begins)", "* 0", "::test_a_forged_chain_is_refused[a missing first cut]"),
         ("two first cuts", "        if self.begins:\n", "        if False:\n",
          "::test_a_first_cut_cannot_follow_another_bundle"),
@@ -1775,7 +1775,7 @@ ROWS = (
          "if false then", "::test_receipts_of_other_bytes_under_the_names_of_a_run_keep_it_from_nothing"),
     ),
     *_of(
-        "cutter/evidence/offline/orders.py", _FACTS,
+        "cutter/evidence/offline/approvals.py", _FACTS,
         ("a resume from another stop that pardons",
          'and self._stop(row["statement_sha256"]) == row["stopped_state"] in PARDONS]', "]",
          "::test_no_later_resume_pardons_one_that_nobody_signed_unless_it_says_so"),
@@ -1971,7 +1971,7 @@ OUTSIDE = (
 
 LAW = (
     *_of(
-        "cutter/law/region.py", "unit/law/test_law_exports.py",
+        "cutter/law/export_record.py", "unit/law/test_law_exports.py",
         ("a text that nobody signed in an export", "    if digest != region_sha256:", "    if False:",
          "::test_a_text_that_is_not_in_the_source_is_refused"),
     ),
@@ -2250,7 +2250,7 @@ HOSTS = (
          "::test_a_store_that_answers_with_other_bytes_fails"),
     ),
     *_of(
-        "cutter/storage/faults.py", "unit/storage/test_faults.py",
+        "cutter/storage/pools.py", "unit/storage/test_faults.py",
         ("a pooler that looks like an outage", "        if any(words in line for words in _OF_POOLERS):",
          "        if False:", "::test_a_refusal_by_a_pooler_names_the_pooler_and_what_to_change"),
     ),

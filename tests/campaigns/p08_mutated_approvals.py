@@ -26,7 +26,7 @@ from cutter.approvals.reader import evidence_of
 from cutter.approvals.verify import verify
 from cutter.errors import Unavailable
 from cutter.gpg import Gpg
-from cutter.gpg_status import Outcome, SignatureEvidence
+from cutter.openpgp import Outcome, SignatureEvidence
 from tests.cases.approval_cases import COUNCIL, World, aged_key, raw_gpg, world
 from tests.cases.approval_mutations import KINDS, BadKeys, Bench, Mutant, listed_approval, mutate
 from tests.cases.trials import Dice, Summary, command_line, write_lines
@@ -87,8 +87,8 @@ def campaign() -> Iterator[Campaign]:
             bad, keys = _bad_keys(made, before)
             policed = _policed(made, keys)
             wide = Gpg(made.root / "wide")
-            for data in (*keys.values(), *map(made.people.export_public, (made.alice, made.bob, made.mallory))):
-                wide.import_public(data)
+            for data in (*keys.values(), *map(made.people.export_key, (made.alice, made.bob, made.mallory))):
+                wide.import_key(data)
             yield Campaign(bench=Bench(world=policed, bad=bad), ring=wide)
         finally:
             before.stop_agent()
@@ -107,24 +107,24 @@ def _bad_keys(made: World, before: Gpg) -> tuple[BadKeys, dict[str, bytes]]:
     )
     keys = {
         "dave": _revoked_public(made.root, before, revoked),
-        "carol": made.people.export_public(expired),
-        "rick": made.people.export_public(rsa),
+        "carol": made.people.export_key(expired),
+        "rick": made.people.export_key(rsa),
     }
     return bad, keys
 
 
 def _revoked_public(root: Path, before: Gpg, key: str) -> bytes:
     after = Gpg(root / "after")
-    after.import_public(before.export_public(key))
+    after.import_key(before.export_key(key))
     certificate = (root / "before" / "openpgp-revocs.d" / f"{key}.rev").read_bytes()
     raw_gpg(after, "--import", stdin=certificate.replace(b":-----BEGIN", b"-----BEGIN"))
-    data = after.export_public(key)
+    data = after.export_key(key)
     shutil.rmtree(root / "after")
     return data
 
 
 def _policed(made: World, keys: dict[str, bytes]) -> World:
-    keys = {"alice": made.people.export_public(made.alice), "bob": made.people.export_public(made.bob), **keys}
+    keys = {"alice": made.people.export_key(made.alice), "bob": made.people.export_key(made.bob), **keys}
     approvers = [NewApprover(name=name, public_key=data, groups=(COUNCIL,)) for name, data in keys.items()]
     policy = approver_store.init(
         made.root / "all", approvers=approvers, lifecycle_group=COUNCIL, deployment_id=made.policy.deployment_id

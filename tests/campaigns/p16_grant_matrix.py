@@ -20,7 +20,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from cutter.storage.grants import PUBLIC, TABLE_VERBS, Cell, declared
+from cutter.storage.roles import PUBLIC, TABLE_VERBS, Cell, declared_grants
 from tests.cases.trials import Dice, Summary, command_line, write_lines
 from tests.support.database import Connection, Database, own_cluster
 
@@ -123,13 +123,13 @@ def prober(database: Database) -> Iterator[Prober]:
     superuser = database.connect("postgres")
     superuser.execute(f"create role {STRANGER} login password '{password}'")
     superuser.execute(f"grant connect on database {database.name} to {STRANGER}")
-    roles = [*declared().roles, STRANGER]
+    roles = [*declared_grants().roles, STRANGER]
     for role in roles:
         own = f"own_{PUBLIC.lower() if role == STRANGER else role}"
         superuser.execute(f"create schema {own} authorization {role}")
     superuser.execute(f"grant usage on schema public, cutter_governance, api to {STRANGER}")
     superuser.commit()
-    sessions = {role: database.connect(role) for role in declared().roles}
+    sessions = {role: database.connect(role) for role in declared_grants().roles}
     address = database.address.replace("://", f"://{STRANGER}:{password}@")
     with psycopg.connect(address) as stranger:
         sessions[PUBLIC] = stranger
@@ -147,7 +147,7 @@ def _tables(connection: Connection) -> dict[str, Table]:
         "  from pg_constraint k join pg_attribute a on a.attrelid = c.oid and a.attnum = any (k.conkey)"
         "  where k.conrelid = c.oid and k.contype = 'p')"
         " from pg_class c where c.relkind in ('r', 'p', 'v') and c.relnamespace = any (%s::regnamespace[])",
-        (list(declared().schemas),),
+        (list(declared_grants().schemas),),
     ).fetchall()
     connection.rollback()
     return {name: Table(name=name, column=column, key=tuple(map(tuple, key or ()))) for name, column, key in rows}
@@ -159,7 +159,7 @@ def _functions(connection: Connection) -> dict[str, Function]:
         " (select coalesce(array_agg(t::regtype::text order by n), '{}')"
         "  from unnest(p.proargtypes::oid[]) with ordinality as a (t, n))"
         " from pg_proc p where p.pronamespace = any (%s::regnamespace[])",
-        (list(declared().schemas),),
+        (list(declared_grants().schemas),),
     ).fetchall()
     connection.rollback()
     return {name: Function(name=name, signature=signature, types=tuple(types)) for name, signature, types in rows}
@@ -167,7 +167,7 @@ def _functions(connection: Connection) -> dict[str, Function]:
 
 def cells(probe: Prober) -> Iterator[Cell]:
     """Every role × object × verb."""
-    for role in (*declared().roles, PUBLIC):
+    for role in (*declared_grants().roles, PUBLIC):
         for name in sorted(probe.tables):
             yield from (Cell(role, name, verb) for verb in probe.tables[name].verbs)
         yield from (Cell(role, name, "EXECUTE") for name in sorted(probe.functions))
@@ -176,7 +176,7 @@ def cells(probe: Prober) -> Iterator[Cell]:
 def probed(probe: Prober) -> Iterator[dict[str, Any]]:
     """Every cell, as it is."""
     for cell in cells(probe):
-        may, granted = probe.may(cell), cell in declared().cells
+        may, granted = probe.may(cell), cell in declared_grants().cells
         yield {"role": cell.role, "object": cell.object, "verb": cell.verb, "may": may, "declared": granted}
 
 
@@ -186,7 +186,7 @@ def flipped(probe: Prober, trials: int, seed: int) -> Iterator[dict[str, Any]]:
     superuser = probe.database.connect("postgres", autocommit=True)
     for _ in range(trials):
         cell = dice.choose(every)
-        granted = cell in declared().cells
+        granted = cell in declared_grants().cells
         superuser.execute(_change(probe, cell, grant=not granted))
         may = probe.may(cell)
         superuser.execute(_change(probe, cell, grant=granted))
@@ -201,7 +201,7 @@ def _change(probe: Prober, cell: Cell, *, grant: bool) -> str:
 def run(*, trials: int, seed: int, out: Path | None = None) -> Summary:
     """The whole matrix once, and the flips."""
     with own_cluster() as server, server.database() as database, prober(database) as probe:
-        names = {cell.object for cell in declared().cells}
+        names = {cell.object for cell in declared_grants().cells}
         unknown = names - set(probe.tables) - set(probe.functions)
         rows, flips = list(probed(probe)), list(flipped(probe, trials, seed))
     write_lines(out, ({"seed": seed, **row} for row in (*rows, *flips)))

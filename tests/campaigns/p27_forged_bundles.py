@@ -72,7 +72,7 @@ class Originals:
         keys = [name for name in forger.members if name.startswith("keys/")]
         for row in forger.rows("verdicts"):
             forger.everywhere(row["fingerprint"], self.fingerprint)
-        forger.members.update(dict.fromkeys(keys, self.forger.export_public(self.fingerprint)))
+        forger.members.update(dict.fromkeys(keys, self.forger.export_key(self.fingerprint)))
         for name in [member for member in forger.members if member.startswith("signed/") and member.endswith(".md")]:
             signature = self.forger.sign_detached(forger.members[name], self.fingerprint)
             forger.members[f"{name.removesuffix('.md')}.asc"] = signature

@@ -39,11 +39,11 @@ from cutter.domain.next_step import Needs, Step, StepFacts
 from cutter.messages import BeginInput, EscalateInput, RunInput
 from cutter.projections import state_file
 from cutter.projections.state_file import render_state
-from cutter.registration import caps_of
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import connect
+from cutter.storage.runs import caps_of
 from cutter.types import Json
 from starter.cli import run as command
 from tests.cases.trials import Dice, Summary, command_line, write_lines

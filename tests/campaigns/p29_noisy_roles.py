@@ -21,8 +21,8 @@ import psycopg
 from psycopg import sql
 
 from cutter.errors import CutterError
-from cutter.storage.bootstrap import READERS
-from cutter.storage.queries import query
+from cutter.storage.records import query
+from cutter.storage.roles import READERS
 from cutter.types import Json
 from tests.campaigns.noise import KINDS, noisy
 from tests.cases.trials import Summary, command_line, write_lines

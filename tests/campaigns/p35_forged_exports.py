@@ -17,7 +17,7 @@ from cutter.catalogue import Role
 from cutter.law import export_check
 from cutter.law.export_record import LawExport
 from cutter.storage import enacted_law
-from cutter.storage.law_export import export_of_version
+from cutter.storage.law_texts import export_of_version
 from cutter.storage.pools import session
 from cutter.types import Json
 from tests.cases.export_mutations import mutations

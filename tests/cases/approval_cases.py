@@ -176,7 +176,7 @@ def world(*, tier: Tier = Tier.MEDIUM) -> Iterator[World]:
     try:
         alice, bob, mallory = (aged_key(people, f"{name} (test)", days=3) for name in ("alice", "bob", "mallory"))
         approvers = [
-            NewApprover(name=name, public_key=people.export_public(key), groups=(COUNCIL,))
+            NewApprover(name=name, public_key=people.export_key(key), groups=(COUNCIL,))
             for name, key in (("alice", alice), ("bob", bob))
         ]
         made = approver_store.init(

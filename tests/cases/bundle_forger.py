@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cutter.evidence import audit, offline
+from cutter.evidence.offline import notation
 
 Row = dict[str, Any]
 Members = dict[str, bytes]
@@ -62,10 +63,10 @@ class Forger:
 
     def tell(self, bodies: list[Row]) -> None:
         """An audit chain that says this instead; numbers and hashes fit."""
-        events, previous = [], offline.digest(self.run_id)
+        events, previous = [], notation.digest(self.run_id)
         for seq, content in enumerate(bodies, start=1):
             body = json.dumps(content | {"seq": seq})
-            made = offline.digest(previous + body)
+            made = notation.digest(previous + body)
             events.append({"chain": self.run_id, "seq": seq, "kind": content["kind"], "body": body,
                            "prev_hash": previous, "hash": made})  # fmt: skip
             previous = made
@@ -91,7 +92,7 @@ class Forger:
         for folder in ADDRESSED:
             self._named(folder)
         for row in self.rows("requests"):
-            self.everywhere(row["challenge"], offline.digest(offline.canonical(row["tuple"])))
+            self.everywhere(row["challenge"], notation.digest(offline.canonical(row["tuple"])))
         self._named("signed")
         self._receipts()
         self._decided()
@@ -105,7 +106,7 @@ class Forger:
     def _named(self, folder: str) -> None:
         ending = {"keys": ".asc", "signed": ".md"}.get(folder, ".yaml")
         for name in [member for member in self.members if member.startswith(f"{folder}/") and member.endswith(ending)]:
-            old, new = name.removeprefix(f"{folder}/").removesuffix(ending), offline.digest(self.members[name])
+            old, new = name.removeprefix(f"{folder}/").removesuffix(ending), notation.digest(self.members[name])
             if old != new:
                 self.everywhere(old, new)
 
@@ -114,14 +115,14 @@ class Forger:
         signature = self.members.get(f"signed/{event.get('approval_sha256')}.asc")
         if signature is None or "signature_sha256" not in event:
             return event
-        return event | {"signature_sha256": offline.digest(signature)}
+        return event | {"signature_sha256": notation.digest(signature)}
 
     def _receipts(self) -> None:
-        previous, old = offline.digest(self.run_id), [row["receipt_hash"] for row in self.rows("receipts")]
+        previous, old = notation.digest(self.run_id), [row["receipt_hash"] for row in self.rows("receipts")]
         for place, before in enumerate(old):
             rows = self.rows("receipts")
             rows[place]["prev_hash"] = previous
-            previous = rows[place]["receipt_hash"] = offline.digest(previous + rows[place]["sealed_body"])
+            previous = rows[place]["receipt_hash"] = notation.digest(previous + rows[place]["sealed_body"])
             self.put("receipts", rows)
             if before != previous:
                 self.everywhere(before, previous)

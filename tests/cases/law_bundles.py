@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cutter import sources
 from cutter.catalogue import Role
-from cutter.evidence import enacted_members
+from cutter.evidence.bundle import law_members, with_law
 from cutter.storage.pools import session
 from starter.commands.evidence import exported
 from tests.integration.living_law.texts import FIRST, SECOND
@@ -20,8 +20,8 @@ def bundle_of(made: Deployment, driven: Driven) -> bytes:
     bundle, sealed, _ = exported(made.settings, driven.run_id)
     assert sealed, f"{driven.run_id} is {driven.state}"
     with session(made.settings, Role.OPERATOR) as connection:
-        members = enacted_members.law_members(connection, driven.document_id, driven.run_id)
-    return enacted_members.with_law(bundle.data, members)
+        members = law_members(connection, driven.document_id, driven.run_id)
+    return with_law(bundle.data, members)
 
 
 def bundles_of_laws(made: Deployment) -> dict[str, bytes]:

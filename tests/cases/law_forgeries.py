@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cutter.evidence import offline
+from cutter.evidence.offline import notation
 from tests.cases.bundle_forger import Forger, Row
 
 Texts = Callable[[Forger, Forger], object]
@@ -37,17 +38,19 @@ def changed_byte_that_fits_its_row(forger: Forger, other: Forger) -> None:
 
     def fit(row: Row) -> None:
         start, end = row["place"] or (0, 0)
-        row["body_sha256"] = offline.digest(forger.members["law.md"][start:end]) if row["place"] else row["body_sha256"]
+        row["body_sha256"] = (
+            notation.digest(forger.members["law.md"][start:end]) if row["place"] else row["body_sha256"]
+        )
 
     forger.edit("law", lambda rows: [fit(row) for row in rows])
 
 
 def changed_byte_that_fits_its_region(forger: Forger, other: Forger) -> None:
     """Row and region fit the changed text, in all receipts and requests too; the statements are as they were."""
-    before = offline.digest(forger.members["law.md"])
+    before = notation.digest(forger.members["law.md"])
     signed = {name: body for name, body in forger.members.items() if name.startswith("signed/")}
     changed_byte_that_fits_its_row(forger, other)
-    forger.everywhere(before, offline.digest(forger.members["law.md"]))
+    forger.everywhere(before, notation.digest(forger.members["law.md"]))
     forger.members.update(signed)
 
 

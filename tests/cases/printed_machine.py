@@ -287,7 +287,7 @@ def lost_key(machine: Desk) -> None:
 def rotated(machine: Desk) -> None:
     other = Gpg(machine.folder / "an")
     key = other.generate_key("an")
-    Gpg(machine.folder / "gnupg").import_public(other.export_public(key))
+    Gpg(machine.folder / "gnupg").import_key(other.export_key(key))
     other.stop_agent()
     typed_page(machine, "rotate-approver", {"NEW_KEY": key})
 

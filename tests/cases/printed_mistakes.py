@@ -11,7 +11,7 @@ import uuid_utils
 from psycopg import sql
 
 from cutter.notifications.slack import TOKEN_FILE
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from starter.slack_app.server import SIGNING_SECRET_FILE
 from tests.acceptance.cli.conftest import Cutter
 from tests.cases.printed_batches import batch_at_the_cut, batch_of, batch_quarantined, batch_stopped

@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from tests.acceptance.cli.conftest import NOBODY, Cutter, Told
 from tests.support import batch as support
 from tests.support import forked
@@ -138,7 +138,7 @@ class World:
         """NAME=FILE of somebody who may become an approver."""
         person = getattr(self.stack.kit, name)
         file = self.stack.settings.state / f"{name}.asc"
-        file.write_bytes(self.stack.kit.people.export_public(person.fingerprint))
+        file.write_bytes(self.stack.kit.people.export_key(person.fingerprint))
         return f"{name}={file}"
 
     def names(self) -> dict[str, str]:

@@ -28,9 +28,8 @@ from cutter.approvals.signed_list import (
 )
 from cutter.approvals.statement import Statement, parse, render, statement_record
 from cutter.errors import InvalidInput
-from cutter.evidence.offline.signed_list import signed_over
-from cutter.gpg_status import read_status
-from cutter.openpgp import SignatureForm, armor, dearmor, read_form
+from cutter.evidence.offline.notation import signed_over
+from cutter.openpgp import SignatureForm, armor, dearmor, read_form, read_status
 from cutter.types import Refusal
 from tests.cases.approval_cases import DEPLOYMENT, digest, request_document, request_tuple, signature_packet
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from cutter.approvals.policy import Tier
 from cutter.policy.command import OPERATIONS, PLACES
-from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, decide, explain, shadowed
+from cutter.policy.rules import EffectPolicy, InvalidPolicy, ProposedAction, Verdict, by_time, decide, explain, shadowed
 from cutter.policy.rules_file import parse_rules
-from cutter.policy.times_of_day import by_time
 
 ACTIONS = st.builds(
     lambda operation, **more: ProposedAction(connector=operation.connector, operation=operation.name, **more),

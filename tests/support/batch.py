@@ -17,11 +17,11 @@ from cutter.batch.view import BatchView, ItemRecord
 from cutter.catalogue import Role
 from cutter.kb.store import Store
 from cutter.messages import BatchResult
-from cutter.registration import caps_of
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
 from cutter.storage.batches import Options
 from cutter.storage.pools import connect as connect_as
+from cutter.storage.runs import caps_of
 from cutter.types import Json
 from starter.approver import signing_desk, signing_session
 from starter.approver.signing_desk import Signing

@@ -24,14 +24,14 @@ from psycopg.rows import tuple_row
 
 from cutter.catalogue import Role
 from cutter.limits import MIB
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.settings import Settings
 from cutter.stack import postgres
 from cutter.stack.processes import held
-from cutter.storage import effect_policy
-from cutter.storage.bootstrap import CONNECT
+from cutter.storage import policies
 from cutter.storage.migrate import migrate_url
 from cutter.storage.pools import SESSION
+from cutter.storage.roles import CONNECT
 
 FOLDER_VARIABLE = "TEST_CLUSTER_FOLDER"
 TEMPLATE = "cutter"
@@ -225,7 +225,7 @@ def _started(folder: Path, settings: Mapping[str, str] = FAST) -> TestCluster:
         postgres.bootstrap(cluster, made.secrets)
         migrate_url(made.url(OWNER, TEMPLATE))
         with psycopg.connect(made.url(Role.OPERATOR, TEMPLATE)) as connection:
-            effect_policy.install(connection, shipped())
+            policies.install(connection, shipped())
         ready.touch()
     return made
 

@@ -29,7 +29,7 @@ from cutter.domain.worker_status import worker_report
 from cutter.errors import CutterError
 from cutter.evidence import offline
 from cutter.law import views
-from cutter.law.comparison import compare
+from cutter.law.views import compare
 from cutter.projections import batch_folder, batch_report, report, stop_route
 from cutter.projections.batch_view import batch_view
 from cutter.projections.lifecycle_view import RUN_VIEWS, batch_as_workstream, run_as

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cutter.catalogue import Role
 from cutter.policy.rules import EffectPolicy, InvalidPolicy
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.settings import Settings
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.pools import session
 from cutter.storage.records import answer
 from tests.support.database import Database
@@ -21,20 +21,20 @@ alter table cutter_governance.effect_policy enable always trigger trg_effect_pol
 def put_in_force(settings: Settings, data: bytes | None = None) -> None:
     """Put these bytes in force, or the shipped policy."""
     with session(settings, Role.OPERATOR) as connection:
-        effect_policy.install(connection, shipped() if data is None else data, replace=True)
+        policies.install(connection, shipped() if data is None else data, replace=True)
 
 
 def put_unread(settings: Settings, body: str) -> None:
     """Put a text in force that no command would install."""
     with session(settings, Role.OPERATOR) as connection:
-        sha256 = effect_policy.in_force(connection).sha256 or None
+        sha256 = policies.in_force(connection).sha256 or None
         answer(connection, "select cutter_governance.fn_effect_policy_install(%s, %s)", (body, sha256))
 
 
 def policy_of(settings: Settings) -> EffectPolicy | InvalidPolicy:
     """The policy in force."""
     with session(settings, Role.OPERATOR) as connection:
-        return effect_policy.in_force(connection)
+        return policies.in_force(connection)
 
 
 def never_installed(database: Database) -> None:

@@ -28,7 +28,7 @@ from cutter.catalogue import BY_NAME, GATES, Gate, Sovereign, WorkerRole
 from cutter.domain.run_record import RunRecord
 from cutter.gpg import Gpg
 from cutter.messages import BeginInput, GateInput, GateOutcome, JudgeInput, JudgeResult, Mode, RequestInput, RunInput
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.settings import Settings, load
 from cutter.stack import workers
 from cutter.types import Json
@@ -70,7 +70,7 @@ def keyring(*names: str) -> Iterator[Keys]:
         approver_store.init(
             folder / "approvers",
             approvers=[
-                approver_store.NewApprover(name=name, public_key=homes[0].export_public(key)) for name, key in people
+                approver_store.NewApprover(name=name, public_key=homes[0].export_key(key)) for name, key in people
             ],
         )
         yield Keys(folder=folder, people=homes[0], approvers=people)

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from cutter import limits
 from cutter.domain.digests import sha256_hex
 from cutter.stack.postgres_programs import pg_bin
-from cutter.storage.grants import declared
+from cutter.storage.roles import declared_grants
 from tests.support.database import OWNER, TEMPLATE, own_cluster
 
 SCHEMA = Path(__file__).parents[1] / "golden" / "schema.txt"
@@ -35,7 +35,7 @@ def dump_schema(url: str) -> str:
     parts = urlsplit(url)
     command = [
         *(str(pg_bin("pg_dump")), "--schema-only", "--no-owner", "--no-privileges", "--no-comments"),
-        *(word for schema in declared().schemas for word in ("--schema", schema)),
+        *(word for schema in declared_grants().schemas for word in ("--schema", schema)),
         *("--host", str(parts.hostname), "--port", str(parts.port or 5432)),
         *("--username", unquote(parts.username or ""), "--no-password", "--dbname", parts.path.lstrip("/")),
     ]

@@ -390,9 +390,7 @@ def install_policy(
     policy = approver_store.init(
         made.settings.approvers,
         approvers=[
-            approver_store.NewApprover(
-                name=signer.approver, public_key=made.kit.people.export_public(signer.fingerprint)
-            )
+            approver_store.NewApprover(name=signer.approver, public_key=made.kit.people.export_key(signer.fingerprint))
             for signer in signers
         ],
         gates=(cut, enact),

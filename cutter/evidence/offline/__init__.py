@@ -8,17 +8,14 @@ into the one file that an auditor copies, scripts/verify/verify_evidence.py.
 
 from __future__ import annotations
 
-from cutter.evidence.offline.audit_chain import CLOSING, EVENT, EXPORT, GLOBAL, head_of, verify_export
-from cutter.evidence.offline.checks import NO_ANSWER, Bundle, check, exit_code, printed
-from cutter.evidence.offline.command import check_files
+from cutter.evidence.offline.approvals import PARDONS
+from cutter.evidence.offline.checks import NO_ANSWER, Bundle, check, check_files, exit_code, printed
 from cutter.evidence.offline.members import MANIFEST, OPENED, sealed
-from cutter.evidence.offline.notation import BROKEN, canonical, digest, epoch_file, statement
-from cutter.evidence.offline.orders import PARDONS
-from cutter.evidence.offline.output import FAILED, NOT_CHECKED, OK, SHOWN_CHARACTERS, Line, hexed, shown
-from cutter.evidence.offline.receipts import ADDED, GATES
+from cutter.evidence.offline.notation import BROKEN, FAILED, NOT_CHECKED, OK, Line, canonical, statement
+from cutter.evidence.offline.receipts import CLOSING, EVENT, EXPORT, GATES, GLOBAL, head_of, verify_export
 
 __all__ = [
-    "ADDED", "BROKEN", "CLOSING", "EVENT", "EXPORT", "FAILED", "GATES", "GLOBAL", "MANIFEST", "NOT_CHECKED",
-    "NO_ANSWER", "OK", "OPENED", "PARDONS", "SHOWN_CHARACTERS", "Bundle", "Line", "canonical", "check", "check_files",
-    "digest", "epoch_file", "exit_code", "head_of", "hexed", "printed", "sealed", "shown", "statement", "verify_export",
+    "BROKEN", "CLOSING", "EVENT", "EXPORT", "FAILED", "GATES", "GLOBAL", "MANIFEST", "NOT_CHECKED", "NO_ANSWER", "OK",
+    "OPENED", "PARDONS", "Bundle", "Line", "canonical", "check", "check_files", "exit_code", "head_of", "printed",
+    "sealed", "statement", "verify_export",
 ]  # fmt: skip

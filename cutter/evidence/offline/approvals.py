@@ -1,15 +1,23 @@
-"""Pure: step 6: people's statements allowed every write."""
+"""IO: steps 6 to 8 and 10: people's statements, their signatures, the policy epochs, and Temporal's history."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any as Json
 
-from cutter.evidence.offline.members import OPENED
-from cutter.evidence.offline.notation import canonical, digest, statement, unlike
-from cutter.evidence.offline.orders import FEWEST, Orders
-from cutter.evidence.offline.output import hexed
+from cutter.evidence.offline.members import OPENED, Members
+from cutter.evidence.offline.notation import canonical, digest, hexed, inside, signed_over, statement, unlike
+from cutter.evidence.offline.receipts import GATES
 
+FEWEST = {"low": 1, "medium": 1, "high": 2}
+"""The fewest people that each tier needs. A policy epoch may ask for more."""
+PARDONS = [f"stopped_error_{gate}" for gate in ("cut_leg_a", "lifecycle_enact", "closeout")]
+"""The stops at which an order that nobody signed is noticed. A resume that is signed there accepts what was before."""
 ANY = {"schema", "deployment_id", "gate", "decision", "allowance", "binding", "signed_utc", "not_after", "approver"}
 SAME = {"document_id", "source_version_id", "writer_digest", "candidate_count", "request_sha256",
         "findings_digest", "accepted_findings"}  # fmt: skip
@@ -23,10 +31,13 @@ PINNED = ("writer_digest", "candidate_count", "source_version_id", "manifest_dig
 NONE = "none"
 """What stands for no red findings, in a pin and in a statement."""
 JUDGED = ("run_id", "gate", "kb_id", "accepted", "code", "approval_sha256", "fingerprint")
+GPG_SECONDS = 60
 
 
-class Approvals(Orders):
-    """Step 6. It yields its problems or raises one of BROKEN."""
+class Approvals(Members):
+    """Steps 6 to 8 and 10. Each yields its problems or raises one of BROKEN."""
+
+    # --- 6: people's statements
 
     def approvals(self) -> Iterator[str]:
         # 6.1
@@ -156,3 +167,116 @@ class Approvals(Orders):
                  and e["approval_sha256"] in distinct[2]]  # fmt: skip
         if len(consumed) != 1 or len(writes) != 1 or not max(heard) < consumed[0] < writes[0]:
             yield f"{gate}: the approvals were not first accepted, then consumed once, then used by the writing gate"
+
+    def tiers(self, receipt: Json) -> set[str]:
+        """The tiers that the effect policy demanded at a gate."""
+        return {decision["tier"] for decision in (receipt["policy"] or {"decisions": ()})["decisions"]} - {None}
+
+    def tier(self, gate: str, receipt: Json) -> Iterator[str]:
+        """If the policy demanded people at a gate that has no approvals of its own, enough must sign before it.
+
+        Otherwise the closeout stops, and as many people as are missing must sign that the run may close nevertheless.
+        """
+        tiers = self.tiers(receipt) if gate not in OPENED and self.run["mode"] == "live" else set()
+        before = [OPENED[name] for name in [*GATES][: [*GATES].index(gate)] if name in OPENED][-1:]
+        people = {row["approver"] for row in self.rows("consumptions") if row["gate"] in before}
+        stop = f"stopped_policy_{gate.removeprefix('IG_').removesuffix('_execute')}"
+        for row in self.accepted:
+            if row["decision"] == "resume":
+                people |= {row["approver"]} if self._stop(row["approval_sha256"]) in (stop, PARDONS[-1]) else set()
+        needed = max((FEWEST[tier] for tier in tiers), default=0)
+        yield from [f"the policy demanded {needed} people at {gate}, but {len(people)} signed"] * (len(people) < needed)
+
+    def _stop(self, name: str) -> str:
+        """The stop that the person who signed a resume saw."""
+        return statement(self.members[f"signed/{name}.md"])["stopped_state"]
+
+    def orders(self) -> Iterator[str]:
+        """Each fact that names a signed order needs that statement, accepted for the same decision.
+
+        A resume or an acknowledgement that nobody signed stops the run at its next gate that judges it (PARDONS). The
+        person who signs the resume from that stop accepts what was done before.
+        """
+        signed = {(row["approval_sha256"], row["decision"]) for row in self.accepted}
+        claimed = {(row["approval_sha256"], row["decision"]) for row in self.rows("verdicts") if row["accepted"]}
+        orders = [(row["statement_sha256"], row["decision"], "orders.jsonl") for row in self.rows("orders")]
+        orders += [(row["statement_sha256"], "acknowledge_drift", "acknowledgements.jsonl")
+                 for row in self.rows("acknowledgements")]  # fmt: skip
+        named = [(inside(event, "metadata", "statement_sha256"), event) for event in self.events]
+        pardons = [row["consumed_at"] for row in self.rows("orders")
+                   if (row["statement_sha256"], "resume") in signed
+                   and self._stop(row["statement_sha256"]) == row["stopped_state"] in PARDONS]  # fmt: skip
+        before = {(row["statement_sha256"], row["decision"]) for row in self.rows("orders")
+                  if row["consumed_at"] < max(pardons, default="")}  # fmt: skip
+        voids = [(row["statement_sha256"], "void", "voids.jsonl") for row in self.rows("voids")]
+        covered = (claimed - signed) & before
+        for name, decision, member in [*orders, *voids]:
+            if (name, decision) not in (signed if member == "voids.jsonl" else signed | covered):
+                yield f"{member} names {hexed(name)}, which is not an accepted statement to {decision}"
+        names = {name for name, _ in signed | covered}
+        for name, event in named:
+            if name is not None and name not in names:
+                yield f"{event['trigger']} in the audit chain names {hexed(name)}, which is not an accepted statement"
+
+    # --- 7: signatures
+
+    def authorship(self, gpg: str) -> Iterator[str]:
+        for row in self.accepted:
+            yield from self.signed(gpg, row)
+
+    def signed(self, gpg: str, row: Json) -> Iterator[str]:
+        """The signature of an accepted statement must be good and of the person whom its policy epoch names."""
+        name, person = row["approval_sha256"], self.person(row)
+        key = self.members.get(f"keys/{person['key_sha256']}.asc", b"") if person else b""
+        statement, file = [self.members.get(f"signed/{name}.{end}", b"") for end in ("md", "asc")]
+        good, valid = verified(gpg, key, *signed_over(statement, file))
+        # 7.1
+        if good != 1 or len(valid) != 1 or valid[0][-1] != row["fingerprint"]:
+            yield f"the signature of {hexed(name)} is not by {hexed(row['fingerprint'])}"
+        # 7.2
+        elif valid[0][8] not in ("8", "9", "10") or valid[0][9] != "00":
+            yield f"the signature of {hexed(name)} is not a document signature with SHA-256 or better"
+        # 7.3
+        elif not person["not_before"] <= instant(valid[0][3]) < person["not_after"]:
+            yield f"{row['approver']} signed {hexed(name)} outside the period in the policy epoch"
+
+    def signers(self) -> str:
+        """Each signer with the decision, the gate and the key, for people."""
+        return ", ".join(
+            f"{row['approver']} {row['decision']} {row['gate']} with key {hexed(row['fingerprint'])}"
+            for row in self.accepted
+        )
+
+    # --- 8: the policy epochs
+
+    def in_force(self, kept: Sequence[str]) -> Iterator[str]:
+        named = sorted({str(row["policy_sha256"]) for row in self.accepted})
+        yield from (f"you did not give the policy epoch {hexed(name)}" for name in named if name not in kept)
+
+    # --- 10: Temporal's history
+
+    def engine(self, history: bytes) -> Iterator[str]:
+        record, events = json.loads(self.members["history.json"]), json.loads(history)["events"]
+        if digest("".join(canonical(event) + "\n" for event in events[: record["events"]])) != record["sha256"]:
+            yield f"its first {record['events']} events have another digest"
+
+
+def verified(gpg: str, key: bytes, signed: bytes, signature: bytes) -> tuple[int, list[list[str]]]:
+    """gpg's answer about one detached signature and one key: the number of good signatures, and the VALIDSIG lines."""
+    with tempfile.TemporaryDirectory() as home:
+        Path(home, "asc").write_bytes(signature)
+        words = [gpg, "--homedir", home, "--batch", "--no-options", "--no-autostart", "--disable-dirmngr"]
+        subprocess.run([*words, "--import"], input=key, capture_output=True, timeout=GPG_SECONDS, check=False)
+        words += ["--status-fd", "1", "--verify", f"{home}/asc", "-"]
+        done = subprocess.run(words, input=signed, stdout=-1, stderr=-3, timeout=GPG_SECONDS, check=False)
+    # Only "\n" ends a line of gpg: a user id can have the other separators that `splitlines` knows.
+    status = [line for line in done.stdout.decode("utf-8", "replace").split("\n") if line.startswith("[GNUPG:] ")]
+    lines = [line.split(" ")[1:] for line in status]
+    good = [words for words in lines if words[:1] and words[0] in ("GOODSIG", "EXPSIG", "EXPKEYSIG")]
+    bad = [words for words in lines if words[:1] and words[0] in ("BADSIG", "ERRSIG", "REVKEYSIG")]
+    return len(good) + 2 * len(bad), [words for words in lines if words[:1] == ["VALIDSIG"]]
+
+
+def instant(seconds: str) -> str:
+    """The time of a signature from gpg (Unix seconds), in the form of a policy epoch."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))

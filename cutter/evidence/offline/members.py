@@ -1,16 +1,23 @@
-"""Pure: the members of a bundle, and the bytes that they give."""
+"""Pure: the members of a bundle, and step 1: the archive holds exactly those that its manifest and its facts name."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any as Json
 
-from cutter.evidence.offline.notation import canonical, digest, epoch_file, strict
+from cutter.evidence.offline.notation import canonical, digest, epoch_file, inside, parsed, strict, unlike
 
 BUNDLE, MANIFEST = "cutter-evidence/1", "manifest.json"
 OPENED = {"IG_cut_leg_a_execute": "SG_cut_authz", "IG_lifecycle_enact_execute": "SG_lifecycle_authz"}
 """Each writing gate, with the sovereign gate whose approvals it consumes."""
+
+ROWS = "acknowledgements actions attempts audit consumptions decisions documents orders receipts refusals requests"
+FIXED = {f"{name}.jsonl" for name in f"{ROWS} revocations signatures transitions verdicts voids".split()}
+FIXED |= {"run.json", "source.json", "outputs.json", "costs.json", "history.json"}
+LAW = {"law.md", "law.jsonl"}
+"""The two members that an export with the law adds to the sealed ones."""
 
 
 def sealed(members: dict[str, bytes]) -> bytes:
@@ -27,7 +34,7 @@ def sealed(members: dict[str, bytes]) -> bytes:
 
 
 class Members:
-    """The members of a bundle, by name. Each step of the check is a class that begins with this one."""
+    """The members of a bundle, by name. The later steps of the check are in classes that begin with this one."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.members, at = data, dict[str, bytes](), 0
@@ -87,3 +94,46 @@ class Members:
         people = self.epoch(row).get("approvers", [])
         matches = [person for person in people if person["name"] == wanted[0] or person["fingerprint"] == wanted[1]]
         return matches[0] if len(matches) == 1 and (matches[0]["name"], matches[0]["fingerprint"]) == wanted else None
+
+    def archive(self) -> Iterator[str]:
+        """Step 1. Every step yields its problems or raises one of BROKEN."""
+        rest = dict(self.members)
+        # 1.1
+        listed = json.loads(rest.pop(MANIFEST))["members"].items()
+        yield from unlike(MANIFEST, listed, ((name, [len(body), digest(body)]) for name, body in rest.items()))
+        # 1.2
+        yield from ["the manifest or the form of the archive is wrong"] * (sealed(rest) != self.data)
+        # 1.3
+        law = LAW if LAW.intersection(rest) else set[str]()
+        policies = [receipt.get("policy") for _, receipt in self.receipts] + self.rows("decisions")
+        policies += [inside(row, "report", "policy") for row in self.rows("attempts")]
+        policies += [inside(row, "request_metadata", "policy") for row in self.rows("actions")]
+        policies += [row.get("policy") for row in self.rows("voids")]
+        named = {f"policies/{inside(policy, 'sha256')}.yaml" for policy in policies}
+        allowed = FIXED | law | named.intersection(rest) | self.needed()
+        yield from unlike("the list of members", rest, allowed)
+        # 1.4
+        own = (name for name in rest if "/" in name and (name[:7] != "signed/" or name[-3:] == ".md"))
+        others = [name for name in own if name.partition("/")[2].partition(".")[0] != digest(rest[name])]
+        yield from (f"the digest of {name} differs from its name" for name in sorted(others))
+        # 1.5
+        for name in sorted((FIXED | {"law.jsonl"}).intersection(rest)):
+            for number, line in enumerate(rest[name].splitlines(), start=1):
+                if parsed(line) is None and json.dumps(json.loads(line), ensure_ascii=False).encode() != line:
+                    yield f"{name} line {number} has a name twice, or another notation"
+
+    @property
+    def sealed_sha256(self) -> str:
+        """The digest of the bundle that the closeout sealed: without the law, which an export adds."""
+        rest = {name: body for name, body in self.members.items() if name != MANIFEST}
+        kept = {name: body for name, body in rest.items() if name not in LAW}
+        return digest(self.data if kept == rest else sealed(kept))
+
+    def needed(self) -> set[str]:
+        """The members that the accepted statements need: statements, signatures, policy epochs, signers' keys."""
+        names = set[str]()
+        for row in self.accepted:
+            names |= {f"signed/{row['approval_sha256']}.{end}" for end in ("md", "asc")}
+            names |= {f"epochs/{row['policy_sha256']}.yaml"}
+            names |= {f"keys/{person['key_sha256']}.asc" for person in [self.person(row)] if person}
+        return names

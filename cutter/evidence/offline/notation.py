@@ -1,16 +1,25 @@
-"""Pure: reads JSON, statements and policy epochs, and refuses every second notation."""
+"""Pure: reads JSON, statements, epochs and signature files, each in one notation only; makes texts safe to print."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any as Json
 
 BROKEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """The errors that Python raises for values of an unexpected form."""
+OK, FAILED, NOT_CHECKED = "OK", "FAILED", "NOT CHECKED"
+SHOWN_CHARACTERS, SHOWN_PROBLEMS = 600, 10
+HIDDEN = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
+Line = tuple[str, str, str]  # what was checked, one of the three words, why
+LIST_FILE = re.compile(
+    rb"cutter-list-signature/1\nplace: ([1-9]\d*) of ([1-9]\d*)\n((?:sibling: [0-9a-f]{64}\n)*)\n(.*)", re.DOTALL
+)
+LIST_HEAD = "cutter-signed-list/1\nI sign each statement of this list.\nstatements: %d\nroot: %s\n"
 
 
 def digest(data: bytes | str) -> str:
@@ -97,3 +106,46 @@ def _value(text: str) -> Json:
     if text[:1] == "{":
         return {name.strip(): value.strip() for name, value in (part.split(":", 1) for part in parts)}
     return [part.strip("\"'") for part in parts] if text[:1] == "[" else text.strip("\"'")
+
+
+def shown(value: object) -> str:
+    """A text that is safe to print: one line of limited length, with the code of each hidden character."""
+    text = str(value)
+    text = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+    coded = (f"⟨U+{ord(letter):04X}⟩" if unicodedata.category(letter) in HIDDEN else letter for letter in text)
+    return re.sub(r"\s+", " ", "".join(coded))
+
+
+def hexed(value: object) -> str:
+    """A digest or a fingerprint. Any other value becomes the word `malformed`, so that nobody takes it for a digest."""
+    form = "[0-9a-f]{64}|[0-9A-F]{40}|[0-9A-F]{64}"
+    return value if isinstance(value, str) and re.fullmatch(form, value) else "malformed"
+
+
+def signed_over(statement: bytes, file: bytes) -> tuple[bytes, bytes]:
+    """These bytes, and the signature. They are the statement, or the head of a list that the statement is in.
+
+    A head names the root of a Merkle tree, which is computed here from the statement and its siblings.
+    Raises ValueError for a malformed file.
+    """
+    if not file.startswith(b"cutter-"):
+        return statement, file
+    match = LIST_FILE.fullmatch(file)
+    if match is None:
+        raise ValueError("a signature file does not have the form cutter-list-signature/1")
+    place, count = int(match[1]), int(match[2])
+    siblings = [bytes.fromhex(line.split(" ")[1]) for line in match[3].decode().splitlines()]
+    root = climbed(hashlib.sha256(b"\0" + statement).digest(), place - 1, count, siblings)
+    return (LIST_HEAD % (count, root.hex())).encode(), match[4]
+
+
+def climbed(leaf: bytes, index: int, count: int, siblings: list[bytes]) -> bytes:
+    """The root over so many leaves, of which one is at this index. `siblings` begins next to the leaf."""
+    if not 0 <= index < count or (count == 1) != (not siblings):
+        raise ValueError("a signature file names a place that its list does not have")
+    if count == 1:
+        return leaf
+    half = 1 << (count - 1).bit_length() - 1
+    if index < half:
+        return hashlib.sha256(b"\1" + climbed(leaf, index, half, siblings[:-1]) + siblings[-1]).digest()
+    return hashlib.sha256(b"\1" + siblings[-1] + climbed(leaf, index - half, count - half, siblings[:-1])).digest()

@@ -91,7 +91,7 @@ async def test_a_signature_of_an_epoch_that_would_not_count_is_not_made(
 ) -> None:
     kit = stack.kit
     file = tmp_path / "m.asc"
-    file.write_bytes(kit.people.export_public(kit.mallory.fingerprint))
+    file.write_bytes(kit.people.export_key(kit.mallory.fingerprint))
     assert (await cutter("approvers", "propose", "--approver", f"mallory={file}")).code == 0
     signer = getattr(kit, who)
     answer = await cutter(
@@ -115,7 +115,7 @@ async def test_an_approver_who_would_approve_their_own_runs_is_told_when_they_en
     stack: Stack, cutter: Cutter, tmp_path: Path
 ) -> None:
     file = tmp_path / "m.asc"
-    file.write_bytes(stack.kit.people.export_public(stack.kit.mallory.fingerprint))
+    file.write_bytes(stack.kit.people.export_key(stack.kit.mallory.fingerprint))
     me = getpass.getuser()
     answer = await cutter("approvers", "propose", "--approver", f"{me}={file}")
     assert f"{me} may not approve runs that {me} starts" in answer.err

@@ -18,7 +18,7 @@ import pytest
 from cutter.approvals import approver_store, schema
 from cutter.approvals.policy import Signing
 from cutter.notifications.slack import TOKEN_FILE
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from starter.commands import approvers
 from starter.slack_app.server import SIGNING_SECRET_FILE
 from tests.acceptance.cli.conftest import ROOT, Cutter

@@ -18,8 +18,8 @@ from cutter.catalogue import BY_NAME, Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Refused
 from cutter.messages import VoidInput
-from cutter.registration import mint_run_id
 from cutter.storage import runs as run_rows
+from cutter.storage.runs import mint_run_id
 from tests.support.gate_calls import store_verdict
 from tests.support.runs import Deployment, drive, law, next_epoch
 

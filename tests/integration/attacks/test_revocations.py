@@ -13,7 +13,7 @@ from cutter.approvals.statement import render
 from cutter.catalogue import Sovereign, WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.messages import RequestInput
-from cutter.storage.queries import query
+from cutter.storage.records import query
 from starter.approver import signing_desk
 from starter.commands import inbox
 from tests.support.gate_calls import store_verdict

@@ -31,7 +31,7 @@ from cutter.preflight.checks import Verdict
 from cutter.preflight.database import restore_points
 from cutter.stack import postgres, postgres_programs
 from cutter.stack.postgres_programs import pg_bin
-from cutter.storage.backups import LISTED
+from cutter.storage.run_evidence import LISTED_BACKUPS
 from starter.commands.evidence import exported
 from tests.support import runs
 from tests.support.database import FAST, ROLES, Database, TestCluster, own_cluster
@@ -194,7 +194,7 @@ def test_the_receipt_the_record_the_request_and_the_list_name_the_point(made: ru
     assert record.restore_point.archived_wal.startswith("00000001")
     assert record.restore_point.lsn.count("/") == 1
     with made.database.connect("cutter_operator") as connection:
-        assert [row.restore_point for row in LISTED.all(connection, {"limit": 5})] == [name]
+        assert [row.restore_point for row in LISTED_BACKUPS.all(connection, {"limit": 5})] == [name]
     report = store_text(made.deps[WorkerRole.CUTTER].kb, driven.outcomes["IG_backup"].kb_doc_id)
     assert name in report.replace("\\", "")
     request = store_text(made.deps[WorkerRole.CUTTER].kb, made.request(driven.run_id, Sovereign.CUT))
@@ -231,7 +231,7 @@ def test_a_new_backup_before_the_write_has_a_point_of_its_own(made: runs.Deploym
     made.request(driven.run_id, Sovereign.CUT)
     assert refresh_backup(made.deps[WorkerRole.CUTTER], GateInput(run_id=driven.run_id)).status == "passed"
     with made.database.connect("cutter_operator") as connection:
-        points = {row.restore_point for row in LISTED.all(connection, {"limit": 5})}
+        points = {row.restore_point for row in LISTED_BACKUPS.all(connection, {"limit": 5})}
     assert len(points) == 2
     assert None not in points
 

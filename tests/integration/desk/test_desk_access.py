@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from cutter import limits
-from cutter.storage.grants import declared
+from cutter.storage.roles import declared_grants
 from tests.integration.desk.conftest import LAW, Office
 from tests.support import desks, forked
 from tests.support.desks import ROOT, Desk, environment
@@ -184,7 +184,7 @@ def test_a_database_that_is_away_is_said(office: Office, tmp_path: Path) -> None
 
 
 def test_the_role_selects_and_calls_only_functions_that_change_nothing(office: Office) -> None:
-    cells = {cell for cell in declared().cells if cell.role == "cutter_desk"}
+    cells = {cell for cell in declared_grants().cells if cell.role == "cutter_desk"}
     assert {cell.verb for cell in cells} == {"SELECT", "EXECUTE"}
     called = [cell.object for cell in cells if cell.verb == "EXECUTE"]
     volatile = office.made.database.value(

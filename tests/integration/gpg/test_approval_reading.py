@@ -23,9 +23,9 @@ from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
 from cutter.errors import NotFound, Unavailable
 from cutter.gpg import Gpg
-from cutter.gpg_status import SignatureEvidence
 from cutter.kb import write_once
 from cutter.kb.store import Store
+from cutter.openpgp import SignatureEvidence
 from cutter.types import Refusal
 from tests.cases.approval_cases import World, request_document
 

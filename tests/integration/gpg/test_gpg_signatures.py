@@ -23,8 +23,7 @@ from cutter.approvals.verdict import ApprovalDocument, Verdict
 from cutter.approvals.verify import verify
 from cutter.errors import InvalidInput, NotFound, Unavailable
 from cutter.gpg import Gpg, find_binary
-from cutter.gpg_status import Outcome, SignatureEvidence
-from cutter.openpgp import armor, dearmor
+from cutter.openpgp import Outcome, SignatureEvidence, armor, dearmor
 from tests.cases.approval_cases import COUNCIL, World, raw_gpg
 
 BODY = b"a statement\n"
@@ -95,7 +94,7 @@ def test_a_stranger_s_good_signature_is_not_allowed(sovereigns: World) -> None:
 def test_a_key_in_the_keyring_is_not_yet_an_approver(sovereigns: World) -> None:
     ring = Gpg(sovereigns.root / "wide-ring")
     for key in (sovereigns.alice, sovereigns.mallory):
-        ring.import_public(sovereigns.people.export_public(key))
+        ring.import_key(sovereigns.people.export_key(key))
     signature = signed_with(sovereigns, by=sovereigns.mallory)
     assert ring.verify_detached(good_body(sovereigns), signature).records[0].outcomes == (Outcome.GOOD,)
     verdict = judged(sovereigns, good_body(sovereigns), signature, ring=ring)
@@ -212,7 +211,7 @@ def test_a_damaged_keyring_could_not_verify_and_is_not_a_stranger(sovereigns: Wo
     try:
         ring = Gpg(home, required=frozenset((sovereigns.alice, sovereigns.bob)))
         for key in (sovereigns.alice, sovereigns.bob):
-            ring.import_public(sovereigns.people.export_public(key))
+            ring.import_key(sovereigns.people.export_key(key))
         signature = signed_with(sovereigns)
         assert judged(sovereigns, good_body(sovereigns), signature, ring=ring).accepted
         keys = home / "pubring.kbx"
@@ -281,7 +280,7 @@ def test_options_files_and_the_caller_s_locale_have_no_say(sovereigns: World, mo
         monkeypatch.setenv("GNUPGHOME", str(home))
         monkeypatch.setenv("LC_ALL", "vi_VN.UTF-8")
         ring = Gpg(home)
-        ring.import_public(sovereigns.people.export_public(sovereigns.alice))
+        ring.import_key(sovereigns.people.export_key(sovereigns.alice))
         assert judged(sovereigns, good_body(sovereigns), signed_with(sovereigns), ring=ring).accepted
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -374,18 +373,18 @@ def test_a_key_is_named_by_its_full_fingerprint(sovereigns: World, name: str) ->
     with pytest.raises(InvalidInput):
         sovereigns.people.sign_detached(BODY, name)
     with pytest.raises(InvalidInput):
-        sovereigns.people.export_public(name)
+        sovereigns.people.export_key(name)
 
 
 def test_keys_that_do_not_exist_are_not_exported(sovereigns: World) -> None:
     with pytest.raises(NotFound):
-        sovereigns.people.export_public("0" * 40)
+        sovereigns.people.export_key("0" * 40)
 
 
 def test_what_is_no_key_is_not_imported(sovereigns: World) -> None:
     for data in (b"", b"hello", bytes(300_000)):
         with pytest.raises(InvalidInput):
-            sovereigns.ring.import_public(data)
+            sovereigns.ring.import_key(data)
 
 
 def test_an_unarmored_signature_is_its_packets(sovereigns: World) -> None:
@@ -419,7 +418,7 @@ def newest_key(world: World) -> str:
 
 def policy_with(world: World, key: str, *, name: str = "alice") -> tuple[ApproverPolicy, Gpg]:
     folder = Path(tempfile.mkdtemp(prefix="a-", dir=world.root))
-    approver = NewApprover(name=name, public_key=world.people.export_public(key), groups=(COUNCIL,))
+    approver = NewApprover(name=name, public_key=world.people.export_key(key), groups=(COUNCIL,))
     policy = approver_store.init(folder, approvers=[approver], deployment_id=world.policy.deployment_id)
     return approver_store.load_current(folder, policy.sha256)
 
@@ -434,7 +433,7 @@ def test_public_keys_need_no_agent(sovereigns: World) -> None:
     home = Path(tempfile.mkdtemp(prefix="cw-"))
     try:
         ring = Gpg(home)
-        ring.import_public(sovereigns.people.export_public(sovereigns.alice))
+        ring.import_key(sovereigns.people.export_key(sovereigns.alice))
         assert judged(sovereigns, good_body(sovereigns), signed_with(sovereigns), ring=ring).accepted
         assert not list(home.glob("S.gpg-agent*"))
     finally:
@@ -472,9 +471,9 @@ def test_only_a_person_s_gpg_sees_the_person_s_terminal(
 
 
 def test_a_key_file_is_bounded(sovereigns: World) -> None:
-    key = sovereigns.people.export_public(sovereigns.alice)
+    key = sovereigns.people.export_key(sovereigns.alice)
     with pytest.raises(InvalidInput) as caught:
-        sovereigns.ring.import_public(key + b"\n" * 300_000)
+        sovereigns.ring.import_key(key + b"\n" * 300_000)
     assert "at most" in str(caught.value)
 
 
@@ -512,12 +511,12 @@ def test_keys_are_listed_again_only_after_they_changed(sovereigns: World, counte
     try:
         ring = Gpg(home, counted.program)
         assert ring.primary_fingerprints() == ()
-        ring.import_public(sovereigns.people.export_public(sovereigns.alice))
+        ring.import_key(sovereigns.people.export_key(sovereigns.alice))
         assert ring.primary_fingerprints() == (sovereigns.alice,)
         before = len(counted.since())
         assert ring.primary_fingerprints() == (sovereigns.alice,)
         assert counted.since(before) == []
-        ring.import_public(sovereigns.people.export_public(sovereigns.bob))
+        ring.import_key(sovereigns.people.export_key(sovereigns.bob))
         assert set(ring.primary_fingerprints()) == {sovereigns.alice, sovereigns.bob}
         raw_gpg(ring, "--yes", "--delete-keys", sovereigns.alice)
         assert ring.primary_fingerprints() == (sovereigns.bob,)
@@ -542,7 +541,7 @@ def test_a_private_key_that_is_gone_is_not_listed() -> None:
 def test_a_home_that_is_gone_is_unavailable_also_after_it_was_used(sovereigns: World) -> None:
     home = Path(tempfile.mkdtemp(prefix="cw-"))
     ring = Gpg(home)
-    ring.import_public(sovereigns.people.export_public(sovereigns.alice))
+    ring.import_key(sovereigns.people.export_key(sovereigns.alice))
     shutil.rmtree(home)
     with pytest.raises(Unavailable, match="its home is missing"):
         ring.primary_fingerprints()

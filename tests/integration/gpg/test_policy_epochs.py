@@ -26,7 +26,7 @@ def folder() -> Iterator[Path]:
 
 
 def approver(world: World, name: str, key: str) -> NewApprover:
-    return NewApprover(name=name, public_key=world.people.export_public(key), groups=(COUNCIL,))
+    return NewApprover(name=name, public_key=world.people.export_key(key), groups=(COUNCIL,))
 
 
 def first(world: World, folder: Path, *, succession: int = 1) -> ApproverPolicy:
@@ -85,7 +85,7 @@ def test_a_key_that_is_not_the_epoch_s_could_not_verify(sovereigns: World, folde
     path = next(folder.glob(f"keys/{sovereigns.bob}-*.asc"))
     path.unlink()
     if damage == "changed":
-        path.write_bytes(sovereigns.people.export_public(sovereigns.mallory))
+        path.write_bytes(sovereigns.people.export_key(sovereigns.mallory))
     elif damage == "unreadable":
         path.mkdir()
     with pytest.raises(Unavailable) as caught:
@@ -95,7 +95,7 @@ def test_a_key_that_is_not_the_epoch_s_could_not_verify(sovereigns: World, folde
 
 def test_a_stray_key_in_the_folder_is_not_taken_in(sovereigns: World, folder: Path) -> None:
     made = first(sovereigns, folder)
-    (folder / "keys" / "mallory.asc").write_bytes(sovereigns.people.export_public(sovereigns.mallory))
+    (folder / "keys" / "mallory.asc").write_bytes(sovereigns.people.export_key(sovereigns.mallory))
     assert sovereigns.mallory not in approver_store.load_current(folder, made.sha256)[1].primary_fingerprints()
 
 

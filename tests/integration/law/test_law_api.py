@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 from cutter import limits
 from cutter.domain.digests import sha256_hex, writer_digest, writer_line
-from cutter.storage.grants import declared
+from cutter.storage.roles import declared_grants
 from tests.integration.law.conftest import ACT, BEGUN, DRAFT, RULES, VIETNAMESE, Corpus
 from tests.support.runs import law
 
@@ -55,7 +55,7 @@ def test_a_reader_reads_no_table_and_no_source(corpus: Corpus, role: str, table:
 
 
 def test_the_role_of_the_api_has_nothing_but_the_views_and_functions_of_its_schema() -> None:
-    cells = {cell for cell in declared().cells if cell.role == "cutter_api"}
+    cells = {cell for cell in declared_grants().cells if cell.role == "cutter_api"}
     assert {cell.object.split(".")[0] for cell in cells} == {"api"}
     assert {cell.verb for cell in cells} == {"SELECT", "EXECUTE"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutter.errors import Refused
-from cutter.storage import grants, migrate, sql_files
+from cutter.storage import migrate, roles, sql_files
 from tests.integration.storage.test_definitions import Files, files
 from tests.support.database import OWNER, Database, TestCluster
 
@@ -91,9 +91,9 @@ def test_a_server_without_the_role_of_the_readers_is_refused_with_the_command(
 ) -> None:
     """An upgrade of a server that has no such role yet."""
     role = "  cutter_reader_of_tomorrow:\n    SELECT:\n      - *law\n"
-    more = grants.text().replace("  cutter_api:\n", f"{role}  cutter_api:\n")
-    monkeypatch.setattr(grants, "text", lambda: more)
-    grants.declared.cache_clear()
+    more = roles.grants_text().replace("  cutter_api:\n", f"{role}  cutter_api:\n")
+    monkeypatch.setattr(roles, "grants_text", lambda: more)
+    roles.declared_grants.cache_clear()
     try:
         with (
             cluster.database(template="template0", prefix="empty") as empty,
@@ -102,4 +102,4 @@ def test_a_server_without_the_role_of_the_readers_is_refused_with_the_command(
             migrate.migrate_url(empty.url(OWNER))
     finally:
         monkeypatch.undo()
-        grants.declared.cache_clear()
+        roles.declared_grants.cache_clear()

@@ -16,7 +16,7 @@ from activities.gates.pinned_source import SNAPSHOT, mark_pinned
 from cutter.catalogue import Sovereign
 from cutter.marking import Marking, build_plan
 from cutter.marking.revision import plan_revision
-from cutter.storage.law_in_force import LAW
+from cutter.storage.law_texts import LAW
 from cutter.storage.records import many
 from cutter.types import Json
 from tests.support import gate_calls as gates

@@ -53,7 +53,7 @@ def proposed(deployment: Deployment, capsys: pytest.CaptureFixture[str], tmp_pat
     keys = deployment.keys
     name, fingerprint = keys.approvers[0]
     file = tmp_path / f"{name}.asc"
-    file.write_bytes(keys.people.export_public(fingerprint))
+    file.write_bytes(keys.people.export_key(fingerprint))
     return said(capsys, "propose", "--approver", f"{name}={file}")
 
 

@@ -12,12 +12,11 @@ import pytest
 from cutter.catalogue import Role
 from cutter.errors import Refused
 from cutter.policy.rules import EffectPolicy
-from cutter.policy.rules_file import parse_rules
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import parse_rules, shipped
 from cutter.preflight import database as preflight
 from cutter.preflight.checks import Check, Verdict
 from cutter.settings import Settings
-from cutter.storage import effect_policy
+from cutter.storage import policies
 from cutter.storage.pools import session
 from cutter.storage.records import answer
 from starter import cli
@@ -87,7 +86,7 @@ def test_a_broken_policy_is_never_put_in_force(
     stderr = capsys.readouterr().err
     assert "line 5: rule no-night" in stderr
     assert "line 10: rule two-people: there is no such tier" in stderr
-    assert policy_of(settings) == effect_policy.NONE
+    assert policy_of(settings) == policies.NONE
 
 
 def test_a_check_says_what_is_wrong_and_which_rule_never_decides(

@@ -18,7 +18,7 @@ from cutter.messages import Mode, ResumeInput
 from cutter.notifications import slack as callback
 from cutter.notifications.delivery import make_pass
 from cutter.notifications.slack import SlackChannel
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.settings import Settings
 from cutter.types import Json
 from starter.slack_app.server import resolve

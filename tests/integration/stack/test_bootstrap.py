@@ -13,8 +13,8 @@ import pytest
 from cutter.catalogue import Role
 from cutter.errors import Unavailable
 from cutter.stack import postgres
-from cutter.storage.bootstrap import CONNECT, DATABASES, bootstrap, password_file
 from cutter.storage.pools import CONNECTIONS_MIN
+from cutter.storage.roles import CONNECT, DATABASES, bootstrap, password_file
 from tests.integration.stack.conftest import FAST
 
 

@@ -18,7 +18,7 @@ from activities.run.course import void_run
 from cutter.approvals import schema
 from cutter.catalogue import WorkerRole
 from cutter.messages import VoidInput
-from cutter.storage import definitions, migrate, sql_files
+from cutter.storage import migrate, sql_files
 from starter.commands.evidence import checks, exported, failed
 from tests.integration.living_law.texts import FIRST, SECOND
 from tests.support.database import OWNER, Database, TestCluster
@@ -120,7 +120,7 @@ def guard_versions(copy: Database) -> None:
     with psycopg.connect(copy.url(OWNER)) as connection:
         for definition in sql_files.shipped().definitions:
             if definition.name.rpartition(".")[2] in functions or definition.path == "triggers/unit_version.sql":
-                definitions.run(connection, definition.path, definition.body)
+                migrate.run_file(connection, definition.path, definition.body)
 
 
 @contextmanager

@@ -16,10 +16,10 @@ from cutter import limits
 from cutter.batch.view import BatchView
 from cutter.catalogue import Role, WorkerRole
 from cutter.errors import Unavailable
-from cutter.registration import mint_run_id
 from cutter.stack.processes import until
 from cutter.storage import batch_views
 from cutter.storage import batches as batch_rows
+from cutter.storage.runs import mint_run_id
 from tests.support.batch import queue_yaml
 from tests.support.database import OWNER
 from tests.support.runs import Deployment, law

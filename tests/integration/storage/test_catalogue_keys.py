@@ -8,7 +8,7 @@ from typing import LiteralString
 import pytest
 
 from cutter.domain.digests import canonical_digest
-from cutter.storage.grants import Live, asked, differences
+from cutter.storage.roles import LiveGrants, grant_differences, grants_asked
 from tests.support.database import Database
 
 CHANGES: dict[str, tuple[str, LiteralString]] = {
@@ -111,7 +111,7 @@ def test_the_grant_matrix_is_read_again_after_a_change(database: Database, chang
     with database.connect("postgres") as connection:
 
         def matrix(query: LiteralString) -> object:
-            row = connection.execute(query, asked()).fetchone()
+            row = connection.execute(query, grants_asked()).fetchone()
             assert row is not None
             return row[0]
 
@@ -146,10 +146,10 @@ from unnest(%(roles)s::text[]) as r (role) cross join pg_proc p where p.pronames
 
 def test_the_digest_of_the_matrix_covers_every_cell(database: Database) -> None:
     with database.connect("postgres") as connection:
-        row = connection.execute(MATRIX, asked()).fetchone()
-        cells = connection.execute(EVERY_CELL, asked()).fetchall()
+        row = connection.execute(MATRIX, grants_asked()).fetchone()
+        cells = connection.execute(EVERY_CELL, grants_asked()).fetchall()
     assert row is not None
-    live = Live(**row[0])
+    live = LiveGrants(**row[0])
     assert live.sha256 == canonical_digest(sorted(map(list, cells)))
     assert live.cells == len(cells)
     assert {tuple(cell) for cell in live.granted} == {cell[:3] for cell in cells if cell[3]}
@@ -160,11 +160,11 @@ def test_a_granted_cell_too_many_and_one_too_few_are_named(database: Database) -
         connection.execute("grant delete on cutter_governance.run to cutter_read")
         connection.execute("revoke select on cutter_governance.run from cutter_read")
         connection.execute("drop view api.change")
-        row = connection.execute(MATRIX, asked()).fetchone()
+        row = connection.execute(MATRIX, grants_asked()).fetchone()
         connection.rollback()
     assert row is not None
     assert {
         "cutter_read has DELETE on cutter_governance.run, which is not declared",
         "cutter_read lacks SELECT on cutter_governance.run",
         "cutter_api lacks SELECT on api.change, which does not exist",
-    } <= set(differences(Live(**row[0])))
+    } <= set(grant_differences(LiveGrants(**row[0])))

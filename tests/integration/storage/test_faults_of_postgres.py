@@ -13,16 +13,15 @@ from cutter.catalogue import Role
 from cutter.errors import OverCap, Unavailable
 from cutter.settings import Settings
 from cutter.stack.processes import until
-from cutter.storage import faults, pools
 from cutter.storage import gate_transaction as tx
-from cutter.storage.faults import DatabaseRefused, translate, translated
-from cutter.storage.pools import open_pool, single
+from cutter.storage import pools
+from cutter.storage.pools import DatabaseRefused, open_pool, single, translate, translated
 from tests.support.database import OWNER, Database
 
 SECRET = "Article 9 which nobody may see"
 
 
-@pytest.mark.parametrize("name", sorted(faults.CONSTRAINT_CODES))
+@pytest.mark.parametrize("name", sorted(pools.CONSTRAINT_CODES))
 def test_each_constraint_with_a_code_exists(database: Database, name: str) -> None:
     exists = database.value(
         "select exists (select from pg_constraint where conname = %(name)s)"

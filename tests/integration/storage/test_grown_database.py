@@ -15,7 +15,7 @@ import pytest
 from psycopg import sql
 
 from cutter.backup.rows import Tally, lines_of
-from cutter.storage.queries import queries
+from cutter.storage.records import queries
 from tests.cases.needed_indexes import CASES, REFUSES, Case
 from tests.integration.storage.test_search_growth import INDEXES as OF_THE_SEARCH
 from tests.support import grown

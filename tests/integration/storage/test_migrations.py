@@ -18,8 +18,7 @@ from cutter.catalogue import GATES, Role
 from cutter.errors import Conflict, Refused
 from cutter.policy.command import write_of
 from cutter.storage import migrate, sql_files
-from cutter.storage.queries import queries, queries_in
-from cutter.storage.records import Rows
+from cutter.storage.records import Rows, queries, queries_in
 from cutter.storage.sql_files import Migration, SchemaFiles
 from tests.architecture.test_glossary import TABLES
 from tests.support.database import OWNER, Database, TestCluster

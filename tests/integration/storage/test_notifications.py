@@ -24,11 +24,11 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import InvalidInput
 from cutter.notifications import channels, delivery, email, slack, webhook
 from cutter.notifications.channels import Channel
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.preflight.checks import MESSAGES
 from cutter.settings import Settings, load
 from cutter.storage.pools import session
-from cutter.storage.queries import queries
+from cutter.storage.records import queries
 from starter import cli
 from starter.commands import doctor, notify
 from tests.integration.storage.conftest import At

@@ -14,8 +14,7 @@ from cutter.errors import Unavailable
 from cutter.preflight import database as preflight
 from cutter.preflight.checks import DATABASE, Host
 from cutter.settings import Settings
-from cutter.storage.faults import DIRECT, POOLED
-from cutter.storage.pools import check_direct
+from cutter.storage.pools import DIRECT, POOLED, check_direct
 from tests.support import pgbouncer
 from tests.support.database import Database, TestCluster
 from tests.support.processes import ROOT

@@ -10,7 +10,7 @@ import pytest
 
 from cutter.catalogue import Sovereign
 from cutter.domain.digests import sha256_hex
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.types import Json
 from tests.integration.storage.conftest import ENACT, LEG_A, LEG_B, VERIFY, At
 from tests.support import gate_calls as gates

@@ -13,9 +13,8 @@ from cutter.errors import Unavailable
 from cutter.preflight.database import first_line, remedy_of
 from cutter.settings import Settings
 from cutter.stack.processes import until
-from cutter.storage import bootstrap, migrate
-from cutter.storage.faults import FEWER, READ_ONLY, WRITABLE
-from cutter.storage.pools import session
+from cutter.storage import migrate, roles
+from cutter.storage.pools import FEWER, READ_ONLY, WRITABLE, session
 from tests.support.database import OWNER, TEMPLATE, TestCluster, own_cluster
 
 
@@ -40,7 +39,7 @@ def test_a_server_that_is_read_only_is_named_by_each_command_that_writes() -> No
         for refused in (
             lambda: migrate.migrate(settings),
             lambda: migrate.check(settings),
-            lambda: bootstrap.bootstrap(cluster.cluster.superuser_dsn(), cluster.secrets),
+            lambda: roles.bootstrap(cluster.cluster.superuser_dsn(), cluster.secrets),
         ):
             with pytest.raises(Unavailable) as caught:
                 refused()

@@ -15,9 +15,9 @@ from cutter.catalogue import WorkerRole
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, Refused
 from cutter.messages import BeginInput, Mode, RunInput
-from cutter.registration import caps_of, mint_run_id
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
+from cutter.storage.runs import caps_of, mint_run_id
 from cutter.types import Json
 from tests.support.batch import queue_yaml
 from tests.support.gate_calls import meanwhile, one

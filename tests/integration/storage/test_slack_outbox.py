@@ -16,7 +16,7 @@ from cutter.notifications import slack
 from cutter.notifications import slack as callback
 from cutter.notifications.delivery import Pass, SentMessage, make_pass
 from cutter.notifications.slack import TOKEN_FILE, SlackChannel
-from cutter.policy.shipped_policy import shipped
+from cutter.policy.rules_file import shipped
 from cutter.settings import Settings
 from starter.commands import notify
 from starter.slack_app.server import resolve

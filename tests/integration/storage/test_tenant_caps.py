@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -16,10 +17,10 @@ from cutter.catalogue import WorkerRole
 from cutter.errors import Refused
 from cutter.evidence import audit
 from cutter.messages import SteerInput
-from cutter.registration import mint_run_id
 from cutter.storage import batch_views
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
+from cutter.storage.runs import mint_run_id
 from cutter.types import Json
 from starter import cli
 from starter.commands.audit import exported
@@ -223,7 +224,7 @@ def test_an_item_whose_place_was_taken_meanwhile_stays_pending(
     first, second = documents(deployment, 2)
     batch_id = batch(deployment, [first])
     start(deployment, second)
-    monkeypatch.setattr(batch_views, "rooms", lambda *_: [])
+    monkeypatch.setattr(batch_views, "ROOMS", SimpleNamespace(all=lambda *_: []))
     step = steer(deployment, batch_id)
     assert (step.starts, step.totals, step.over) == ((), {"pending": 1}, False)
 

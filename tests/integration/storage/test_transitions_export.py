@@ -27,10 +27,10 @@ from cutter.lifecycle.validation import Validation
 from cutter.messages import EndRequestInput, EscalateInput, SteerInput, VoidInput
 from cutter.projections.transitions_corpus import Follower, Spool, gathered
 from cutter.projections.transitions_file import check
-from cutter.registration import caps_of
 from cutter.storage import batches as batch_rows
 from cutter.storage import runs as run_rows
-from cutter.storage.queries import query
+from cutter.storage.records import query
+from cutter.storage.runs import caps_of
 from starter.commands.audit import _snapshot
 from tests.support.batch import queue_yaml
 from tests.support.runs import Deployment, drive, law

@@ -8,7 +8,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from cutter import marking, sources, vocabulary
+from cutter import marking, sources
+from starter.commands.profile import extend
 from tests.support.runs import OPTIONS, Deployment, drive, law
 
 EXTEND = "select cutter_governance.fn_vocabulary_extend(%s, 'olga')"
@@ -40,7 +41,7 @@ def test_a_profile_with_an_unknown_owner_is_refused_before_anybody_is_asked(
 
 
 def test_a_profile_with_an_added_owner_is_planned(deployment: Deployment, tmp_path: Path) -> None:
-    assert vocabulary.extend(deployment.settings, OWNER) == (("owner", "harbour_board"),)
+    assert extend(deployment.settings, OWNER) == (("owner", "harbour_board"),)
     document = register(deployment, tmp_path)
     run = drive(deployment, document_id=document, until="IG_grant_probe")
     assert run.outcomes["IG_cutplan"].status == "passed"
@@ -48,8 +49,8 @@ def test_a_profile_with_an_added_owner_is_planned(deployment: Deployment, tmp_pa
 
 def test_a_word_is_added_once_and_recorded_with_its_author(deployment: Deployment) -> None:
     words = {"owner": ("legislature", "harbour_board"), "publication_type": ("by-law",)}
-    assert vocabulary.extend(deployment.settings, words) == (("owner", "harbour_board"), ("publication_type", "by-law"))
-    assert vocabulary.extend(deployment.settings, words) == ()
+    assert extend(deployment.settings, words) == (("owner", "harbour_board"), ("publication_type", "by-law"))
+    assert extend(deployment.settings, words) == ()
     events = deployment.database.value(
         "select array_agg(kind) from cutter_governance.audit_event where chain = 'vocabulary'"
     )

@@ -15,10 +15,10 @@ from cutter.catalogue import GATES
 from cutter.domain import lanes
 from cutter.preflight import checks
 from cutter.stack.postgres_programs import pg_bin
-from cutter.storage import bootstrap
-from cutter.storage.bootstrap import MAY_CALL
+from cutter.storage import roles
 from cutter.storage.pools import PERCENT_OF_CONNECTIONS
-from cutter.storage.queries import query
+from cutter.storage.records import query
+from cutter.storage.roles import MAY_CALL
 from starter.commands import doctor, inbox, status
 from tests.integration.storage.conftest import ENACT, LEG_A, At
 from tests.support import gate_calls as gates
@@ -196,7 +196,7 @@ def test_doctor_says_when_the_roles_are_not_bounded(database: Database, state: P
         check.found == "1 functions such as pg_advisory_lock(bigint) are open to every role; sessions are not bounded"
     )
     assert check.remedy.startswith("cutter migrate --bootstrap ")
-    bootstrap.guard(database.url("postgres"), "cutter")
+    roles.guard(database.url("postgres"), "cutter")
     assert doctor.look(settings, checks.GUARDS).verdict is doctor.Verdict.OK
 
 
@@ -320,5 +320,5 @@ def test_a_repeated_bootstrap_names_the_roles_whose_password_it_made() -> None:
     with own_cluster() as cluster:
         (cluster.secrets / "directus.password").unlink()
         superuser = cluster.cluster.superuser_dsn()
-        assert bootstrap.bootstrap(superuser, cluster.secrets) == ("directus",)
-        assert bootstrap.bootstrap(superuser, cluster.secrets) == ()
+        assert roles.bootstrap(superuser, cluster.secrets) == ("directus",)
+        assert roles.bootstrap(superuser, cluster.secrets) == ()

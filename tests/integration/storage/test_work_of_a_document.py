@@ -20,7 +20,7 @@ from cutter.kb.store import Store
 from cutter.kb.write_once import put
 from cutter.messages import Mode, SetInput
 from cutter.storage import batches as batch_rows
-from cutter.storage.grants import asked
+from cutter.storage.roles import grants_asked
 from starter.approver.session_requests import Signatures, approved_in_advance, statements, view_of, waiting
 from starter.approver.signing_desk import Signing
 from tests.support.batch import queue_yaml
@@ -322,11 +322,11 @@ def test_a_request_surveys_again_only_after_its_own_decision(
 def test_a_second_probe_reads_no_privilege(database: Database) -> None:
     matrix: LiteralString = "select cutter_governance.fn_grant_matrix(%(roles)s, %(verbs)s, %(schemas)s)"
     with database.connect("cutter_read") as connection:
-        first = connection.execute(matrix, asked()).fetchone()
+        first = connection.execute(matrix, grants_asked()).fetchone()
         connection.commit()
     with database.connect("postgres") as connection:
         connection.execute("set track_functions = 'all'")
-        assert connection.execute(matrix, asked()).fetchone() == first
+        assert connection.execute(matrix, grants_asked()).fetchone() == first
         assert connection.execute(CALLS, ("fn_grant_matrix_read",)).fetchone() is None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cutter.gpg_status import Outcome, read_status
+from cutter.openpgp import Outcome, read_status
 
 KEY, SUBKEY = "A" * 40, "B" * 40
 VALID = f"[GNUPG:] VALIDSIG {SUBKEY} 2026-11-21 1795229796 0 4 0 22 10 00 {KEY}"

@@ -19,8 +19,7 @@ from cutter.approvals.verdict import ApprovalDocument, Expected, Met, Missing, R
 from cutter.approvals.verify import threshold, verify
 from cutter.catalogue import Sovereign
 from cutter.errors import ProgrammingError, Unavailable
-from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
-from cutter.openpgp import armor
+from cutter.openpgp import Outcome, SignatureEvidence, SignatureRecord, armor
 from tests.cases.approval_cases import COUNCIL, DEPLOYMENT, DOCUMENT, RUN_ID, digest, request_tuple, signature_packet
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

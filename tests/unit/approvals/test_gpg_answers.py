@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cutter import limits
 from cutter.approvals.reader import Answers
-from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
+from cutter.openpgp import Outcome, SignatureEvidence, SignatureRecord
 
 GOOD = SignatureEvidence(records=(SignatureRecord(outcomes=(Outcome.GOOD,)),))
 AWAY = SignatureEvidence(unverifiable="gpg was killed")

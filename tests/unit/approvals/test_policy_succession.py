@@ -12,8 +12,7 @@ import pytest
 from cutter.approvals.approver_store import default_rules
 from cutter.approvals.policy import Approver, ApproverPolicy
 from cutter.approvals.policy_file import parse_policy, refuse_succession, render_policy
-from cutter.gpg_status import Outcome, SignatureEvidence, SignatureRecord
-from cutter.openpgp import armor
+from cutter.openpgp import Outcome, SignatureEvidence, SignatureRecord, armor
 from tests.cases.approval_cases import DEPLOYMENT, digest, signature_packet
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cutter.evidence import offline
-from cutter.evidence.offline import receipts
+from cutter.evidence.offline import notation, receipts
 from tests.cases import bundle_forgeries as forgeries
 from tests.cases.bundle_forger import CUT, LIFECYCLE, Forger
 
@@ -155,7 +155,7 @@ empty: []
 
 
 def test_an_epoch_is_read_however_a_person_wrote_it() -> None:
-    assert offline.epoch_file(POLICY.encode()) == {
+    assert notation.epoch_file(POLICY.encode()) == {
         "gates": {
             "SG_cut_authz": {"tier": "medium", "thresholds": {"low": "1", "medium": "2", "high": "3"}},
             "SG_lifecycle_authz": {"tier": "high"},
@@ -171,4 +171,4 @@ def test_an_epoch_is_read_however_a_person_wrote_it() -> None:
 @pytest.mark.parametrize("text", ["a: 1\na: 2\n", "a: 1\n  b: 2\n", "a\n", "- a\n", "a: 1\n- b: 2\n"])
 def test_an_epoch_in_another_notation_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="policy epoch"):
-        offline.epoch_file(text.encode())
+        notation.epoch_file(text.encode())

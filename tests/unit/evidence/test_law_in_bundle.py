@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cutter.evidence import enacted_members, offline
+from cutter.evidence import offline
+from cutter.evidence.bundle import with_law
+from cutter.evidence.offline import notation
 from tests.cases import law_forgeries as forgeries
 from tests.cases.law_bundles import NAMES
 from tests.golden.record_bundle import kept
@@ -37,17 +39,13 @@ def test_a_bundle_with_its_law_verifies(name: str) -> None:
 def test_the_digest_of_a_bundle_is_the_one_that_the_closeout_sealed_with_its_law_or_without() -> None:
     bundle = offline.Bundle(KEPT["law-2"])
     sealed = without_law(bundle.data)
-    assert bundle.sealed_sha256 == offline.digest(sealed) != offline.digest(bundle.data)
+    assert bundle.sealed_sha256 == notation.digest(sealed) != notation.digest(bundle.data)
     for data in (sealed, bundle.data):
-        assert [word for what, word, _ in offline.check(data, sha256=offline.digest(sealed)) if what == "sha256"] == [
+        assert [word for what, word, _ in offline.check(data, sha256=notation.digest(sealed)) if what == "sha256"] == [
             offline.OK
         ]
-    assert (
-        enacted_members.with_law(
-            sealed, {name: bundle.members[name] for name in (enacted_members.TEXT, enacted_members.ROWS)}
-        )
-        == bundle.data
-    )
+    law = {name: bundle.members[name] for name in ("law.md", "law.jsonl")}
+    assert with_law(sealed, law) == bundle.data
 
 
 def test_a_chain_from_the_first_cut_to_the_repeal_verifies() -> None:
@@ -150,9 +148,9 @@ def test_a_law_without_an_enactment_is_refused() -> None:
 def test_a_text_that_fits_its_region_alone_is_refused() -> None:
     """The receipts were forged to name another region; the signed digest of the units is as it was."""
     forger = forgeries.Forger(KEPT["law-1"])
-    before = offline.digest(forger.members["law.md"])
+    before = notation.digest(forger.members["law.md"])
     forgeries.changed_byte(forger, forger)
-    forger.everywhere(before, offline.digest(forger.members["law.md"]))
+    forger.everywhere(before, notation.digest(forger.members["law.md"]))
     problems = [*offline.Bundle(forger.sealed()).text()]
     kept = next(row["address"] for row in forger.rows("law") if row["address"].endswith("/KEPT"))
     assert problems == [f"the text of {kept} in law.md is not the signed one"]

@@ -7,8 +7,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutter.law.comparison import compare
 from cutter.law.law_text import Unit
+from cutter.law.views import compare
 from tests.cases.law_cases import law_text, unit
 
 

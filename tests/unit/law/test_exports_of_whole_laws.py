@@ -15,9 +15,8 @@ from jsonschema import Draft202012Validator
 
 from cutter.domain.digests import sha256_hex
 from cutter.law import akoma_ntoso, export_check, export_record
-from cutter.law.export_record import LawExport, export_of, jurisdiction_of, region_of
+from cutter.law.export_record import LawExport, export_of, jurisdiction_of, left_out, region_of
 from cutter.law.law_text import Unit
-from cutter.law.region import assembled
 from cutter.marking import build_plan, load_profile
 from tests.cases import export_readers
 from tests.cases.law_cases import law_text, unit
@@ -46,8 +45,8 @@ def _exported_once(file: str) -> tuple[bytes, LawExport]:
     )  # fmt: skip
     profile = load_profile(law.profile)
     known = jurisdiction_of(data, country=profile.country, language=profile.language)
-    pieces = assembled(region, text.units, marking.region_sha)
-    return region, export_of(text, pieces, [text.version], country=known.country, language=known.language)
+    rest = left_out(region, text.units, marking.region_sha)
+    return region, export_of(text, rest, [text.version], country=known.country, language=known.language)
 
 
 def _unit(row: Any, order: int) -> Unit:
@@ -126,7 +125,7 @@ def test_each_form_is_recognised_and_read_back(law: Law, form: str) -> None:
 )  # fmt: skip
 def test_the_word_of_an_address_names_the_element(segment: str, section_type: str, element: str) -> None:
     text = law_text(unit("1", "x", order=1, address=f"LAW/{segment}", title="A title", section_type=section_type))
-    export = export_of(text, assembled(b"x", text.units, sha256_hex("x")), [text.version], country="de", language="deu")
+    export = export_of(text, left_out(b"x", text.units, sha256_hex("x")), [text.version], country="de", language="deu")
     data = akoma_ntoso.akoma_ntoso(export)
     assert akoma_ntoso.problems(data) == []
     assert f"<{element} ".encode() in data

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict
 from cutter.law import akoma_ntoso, export_check, export_record
-from cutter.law.export_record import LawExport, export_of, json_schema, region_of
+from cutter.law.export_record import LawExport, export_of, json_schema, left_out, region_of
 from cutter.law.law_text import Unit
-from cutter.law.region import assembled, pieces
 from tests.cases.export_mutations import mutations
 from tests.cases.export_readers import READERS
 from tests.cases.law_cases import law_text, unit, version
@@ -30,7 +29,7 @@ def exported(bodies: tuple[str, ...] = BODIES, gap: str = GAP, **changed: object
         unit(f"ARTICLE-{n}", body, order=n, parent="ARTICLE-1" if n > 1 else None) for n, body in enumerate(bodies, 1)
     ]
     text = law_text(*units, region_sha256=sha256_hex(region), **changed)
-    parts = assembled(region.encode(), text.units, text.version.region_sha256)
+    parts = left_out(region.encode(), text.units, text.version.region_sha256)
     return export_of(text, parts, [text.version], country="vn", language="vie")
 
 
@@ -159,7 +158,7 @@ def test_akoma_ntoso_of_several_versions_has_their_events() -> None:
         version=2, operation="revision", effective_from=date(2026, 7, 1), region_sha256=sha256_hex("x\n"), units=1
     )
     text = replace(law_text(unit("ARTICLE-1", "x\n", effective_until=date(2027, 1, 1))), version=second)
-    made = export_of(text, assembled(b"x\n", text.units, second.region_sha256), [version(), second])
+    made = export_of(text, left_out(b"x\n", text.units, second.region_sha256), [version(), second])
     shown = akoma_ntoso.akoma_ntoso(made).decode()
     assert akoma_ntoso.problems(shown.encode()) == []
     assert 'type="amendment"' in shown
@@ -193,16 +192,17 @@ def test_every_text_comes_back_from_every_form(bodies: list[str], gap: str) -> N
 
 def test_a_text_that_is_not_in_the_source_is_refused() -> None:
     with pytest.raises(Conflict, match="ARTICLE-2: its stored text is not in the registered source"):
-        pieces(b"x and y", [unit("ARTICLE-1", "x"), unit("ARTICLE-2", "z")])
+        left_out(b"x and y", [unit("ARTICLE-1", "x"), unit("ARTICLE-2", "z")], sha256_hex("x and y"))
     with pytest.raises(Conflict, match="the approvers signed 000000000000"):
-        assembled(b"x and y", [unit("ARTICLE-1", "x")], "0" * 64)
+        left_out(b"x and y", [unit("ARTICLE-1", "x")], "0" * 64)
 
 
 def test_units_in_another_order_are_refused() -> None:
     units: list[Unit] = [unit("ARTICLE-1", "first"), unit("ARTICLE-2", "second")]
-    assert len(pieces(b"first second", units)) == 3
+    [between] = left_out(b"first second", units, sha256_hex("first second"))
+    assert between.text == " "
     with pytest.raises(Conflict):
-        pieces(b"second first", units)
+        left_out(b"second first", units, sha256_hex("second first"))
 
 
 @pytest.mark.parametrize("data", [b"", b"# A law\n", b"{}", b"[1]", b"<html/>", b"a,b\n1,2\n", b"\x00\xff"])

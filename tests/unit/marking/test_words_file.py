@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutter.errors import InvalidInput
-from cutter.vocabulary import parse_words
+from starter.commands.profile import parse_words
 
 GOOD = b"schema: cutter-words/1\nowner: [harbour_board, city]\npublication_type: [by-law]\n"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cutter.policy.times_of_day import by_time, never_allowed, restrictions
+from cutter.policy.rules import by_time, never_allowed, restrictions
 from tests.unit.policy.test_policy_rules import PUT, WRITE, rules
 
 AT_NIGHT = "operation: create_units, window: 22:00-05:00, verdict"

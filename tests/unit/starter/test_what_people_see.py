@@ -16,7 +16,7 @@ from cutter.catalogue import GATES
 from cutter.domain.next_step import StepFacts
 from cutter.domain.run_record import RunSidecar
 from cutter.projections.run_view import ShownRun, run_view
-from cutter.storage.answers import Drift
+from cutter.storage.gate_transaction import Drift
 from starter.approver import orders
 from starter.commands import inbox, source, status
 from starter.commands import stop as messages

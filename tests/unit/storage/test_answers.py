@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cutter.registration import Registration
-from cutter.storage.answers import Decided, Drift, NotOpened
+from cutter.storage.gate_transaction import Decided, Drift, NotOpened
+from cutter.storage.runs import Registration
 from cutter.types import Json
 
 DRIFT: Json = {"dimension": "grants", "fingerprint": "f" * 64, "diff": ["a is gone", "b is new"], "expected": 1}

@@ -10,10 +10,10 @@ import pytest
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from cutter.errors import Conflict, OverCap, ProgrammingError, Unavailable
-from cutter.storage import faults
-from cutter.storage.faults import DatabaseRefused, translate, translated
+from cutter.storage import pools
+from cutter.storage.pools import DatabaseRefused, translate, translated
 
-SQL = Path(faults.__file__).parent / "sql"
+SQL = Path(pools.__file__).parent / "sql"
 
 
 def raised(state: str, message: str = "as the server says it") -> psycopg.Error:
@@ -25,7 +25,7 @@ def raised(state: str, message: str = "as the server says it") -> psycopg.Error:
     return kind(message)
 
 
-@pytest.mark.parametrize("state", sorted(faults.RETRYABLE_STATES))
+@pytest.mark.parametrize("state", sorted(pools.RETRYABLE_STATES))
 def test_what_passes_by_itself_or_comes_back_is_unavailable(state: str) -> None:
     """Seed 003 §6.1."""
     problem = translate(raised(state))
@@ -42,7 +42,7 @@ def test_what_passes_by_itself_or_comes_back_is_unavailable(state: str) -> None:
     ],
 )
 def test_a_refusal_by_a_pooler_names_the_pooler_and_what_to_change(problem: psycopg.Error) -> None:
-    assert str(translate(problem)) == f"{faults.POOLED}: {faults.DIRECT}"
+    assert str(translate(problem)) == f"{pools.POOLED}: {pools.DIRECT}"
 
 
 @pytest.mark.parametrize("state", ["08000", "08003", "08006", "08001"])
@@ -55,7 +55,7 @@ def test_an_error_of_the_connection_itself_is_a_lost_connection(kind: type[psyco
     assert isinstance(translate(kind("server closed the connection unexpectedly\ninvalid socket")), Unavailable)
 
 
-@pytest.mark.parametrize("state", sorted(faults.OVER_CAP_STATES))
+@pytest.mark.parametrize("state", sorted(pools.OVER_CAP_STATES))
 def test_a_statement_or_transaction_over_its_time_is_over_its_cap(state: str) -> None:
     assert isinstance(translate(raised(state)), OverCap)
 
@@ -67,7 +67,7 @@ def test_a_full_disk_or_memory_is_named_apart(state: str) -> None:
     assert problem.what == "database_resources"
 
 
-@pytest.mark.parametrize(("state", "code"), sorted(faults.CHECK_CODES.items()))
+@pytest.mark.parametrize(("state", "code"), sorted(pools.CHECK_CODES.items()))
 def test_each_check_of_ours_has_its_code(state: str, code: str) -> None:
     problem = translate(raised(state, "first line\nsecond line"))
     assert isinstance(problem, DatabaseRefused)
@@ -80,11 +80,11 @@ def test_the_checks_of_the_database_are_the_ones_that_have_codes() -> None:
         for file in SQL.rglob("*.sql")
         for state in re.findall(r"errcode = '(CU\d+)'", file.read_text(encoding="utf-8"))
     }
-    assert used == {*faults.CHECK_CODES, faults.OTHER_PAYLOAD}
+    assert used == {*pools.CHECK_CODES, pools.OTHER_PAYLOAD}
 
 
 def test_another_payload_under_a_key_is_a_conflict_that_names_both() -> None:
-    problem = translate(raised(faults.OTHER_PAYLOAD, "kb:put:a was done with fields of sha256 1, now 2 is asked for"))
+    problem = translate(raised(pools.OTHER_PAYLOAD, "kb:put:a was done with fields of sha256 1, now 2 is asked for"))
     assert isinstance(problem, Conflict)
     assert str(problem) == "kb:put:a was done with fields of sha256 1, now 2 is asked for"
 

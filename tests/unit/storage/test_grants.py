@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from cutter.catalogue import Role
-from cutter.storage import grants
+from cutter.storage import roles
 
 
 def repeated(text: str) -> Iterator[str]:
@@ -25,7 +25,7 @@ def repeated(text: str) -> Iterator[str]:
 
 
 def test_no_key_of_the_grants_stands_twice() -> None:
-    assert list(repeated(grants.text())) == []
+    assert list(repeated(roles.grants_text())) == []
 
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2", "roles: {cutter_exec: {EXECUTE: [f], EXECUTE: [g]}}"])
@@ -34,4 +34,4 @@ def test_a_key_that_stands_twice_is_found(text: str) -> None:
 
 
 def test_every_role_but_the_owner_has_its_grants() -> None:
-    assert set(grants.declared().roles) == set(Role) - {Role.OWNER}
+    assert set(roles.declared_grants().roles) == set(Role) - {Role.OWNER}

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutter.storage import sql_files
-from cutter.storage.sql_files import Definition, Kind
-from cutter.storage.sql_text import Statement, functions_named, statements
+from cutter.storage.sql_files import Definition, Kind, Statement, functions_named, statements
 from docs.law_api import leading_comment
 
 SQL = Path(str(resources.files("cutter.storage") / "sql"))

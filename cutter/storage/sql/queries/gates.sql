@@ -275,12 +275,6 @@ select (select count(*) from public.iu_lifecycle_log l
             or w.version_id <> u.version_anchor_ref)) as not_enacted,
     pg_current_xact_id()::text as transaction
 
--- name: open_request
--- Returns the open request of a run at a gate.
-select tuple, request_sha256, expires_at, review_decision_id, request_id, status
-from cutter_governance.approval_request
-where run_id = %(run_id)s and gate = %(gate)s and status = 'requested'
-
 -- name: database_clock
 -- Returns the database's time.
 select clock_timestamp()

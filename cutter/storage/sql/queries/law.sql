@@ -41,7 +41,7 @@ from api.signature where document = %(document)s and version = %(version)s order
 
 -- name: law_source
 -- Returns the registered text of a version of a law, with what it is marked with.
-select content, profile_body, marking_options, address_prefix, forbidden_ids
+select content as data, profile_body, marking_options as options, address_prefix as docprefix, forbidden_ids
 from api.source where document = %(document)s and version = %(version)s
 
 -- name: unit_versions

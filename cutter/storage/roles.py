@@ -1,28 +1,32 @@
-"""IO: the one-time work of the superuser: roles with passwords and limits, the two databases, the rights to connect,
-and the functions of PostgreSQL itself that no role may call.
+"""IO: the database roles: the one-time work of the superuser, and the grants of grants.yaml.
 
-Migrations, which run as `cutter_owner`, make everything else. The bootstrap works on the embedded cluster and, with a
-superuser's connection string, on any PostgreSQL 17 or newer. A second bootstrap repairs what differs.
+A superuser makes the roles with passwords and limits, the two databases and the rights to connect, and revokes the
+functions of PostgreSQL itself that no role may call. Migrations, which run as `cutter_owner`, make everything else.
+The bootstrap works on the embedded cluster and, with a superuser's connection string, on any PostgreSQL 17 or newer.
+A second bootstrap repairs what differs.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import psycopg
+import yaml
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from cutter import limits, versions
 from cutter.catalogue import Role
 from cutter.errors import Unavailable
-from cutter.storage.faults import translate
-from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS
-from cutter.storage.records import Rows, answer, records, values
+from cutter.storage.pools import CONNECTIONS_MIN, PERCENT_OF_CONNECTIONS, translate
+from cutter.storage.records import Connection, Rows, answer, records, values
 
 READERS = (Role.DIRECTUS, Role.API, Role.DESK)
 """The roles that only read, and whose sessions are bounded more tightly."""
@@ -63,7 +67,6 @@ class GuardedFunction:
 GUARDED = records("guarded_functions", GuardedFunction)
 CONNECTIONS: Rows[int] = values("connections_there")
 
-Connection = psycopg.Connection[tuple[object, ...]]
 
 CONNECT = {"cutter": tuple(Role), "cutter_scratch": (Role.BACKUP,)}
 PASSWORD_BYTES = 32
@@ -192,3 +195,90 @@ def _make_database(connection: Connection, database: str, owner: Role) -> None:
     connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(name))
     grantees = sql.SQL(", ").join(map(sql.Identifier, CONNECT[database]))
     connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(name, grantees))
+
+
+# --- the grants
+
+TABLE_VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
+PUBLIC = "PUBLIC"
+EXECUTE = "EXECUTE"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """One privilege: role, schema-qualified object, verb."""
+
+    role: str
+    object: str
+    verb: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredGrants:
+    """The declared grants: the roles in order, the schemas, and every granted cell."""
+
+    roles: tuple[str, ...]
+    schemas: tuple[str, ...]
+    cells: frozenset[Cell]
+
+
+@cache
+def grants_text() -> str:
+    return (resources.files("cutter.storage") / "grants.yaml").read_text(encoding="utf-8")
+
+
+@cache
+def declared_grants() -> DeclaredGrants:
+    """The declared grants. A privilege that is not in grants.yaml is not granted."""
+    document: dict[str, Any] = yaml.safe_load(grants_text())
+    cells = {
+        Cell(role, name, verb)
+        for role, verbs in document["roles"].items()
+        for verb, names in verbs.items()
+        for name in _flat(names)
+    }
+    return DeclaredGrants(roles=tuple(document["roles"]), schemas=tuple(document["schemas"]), cells=frozenset(cells))
+
+
+def _flat(names: Iterable[Any]) -> Iterable[str]:
+    for name in names:
+        if isinstance(name, list):
+            yield from _flat(name)
+        else:
+            yield name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveGrants:
+    """The privileges as the server has them.
+
+    `cells` counts every cell (role, object, verb) of the database, and `sha256` is the digest of all of them, each with
+    whether it is granted (facts-domain "grants snapshot"). `granted` has the cells that are granted.
+    """
+
+    cells: int
+    sha256: str
+    granted: Sequence[Sequence[str]]
+    relations: Sequence[str]
+    functions: Sequence[str]
+
+    def exists(self, cell: Cell) -> bool:
+        """Whether the database has an object of that name for which the verb has a meaning."""
+        return cell.object in (self.functions if cell.verb == EXECUTE else self.relations)
+
+
+def grants_asked() -> dict[str, list[str]]:
+    """The parameters of the query `live_grants`. It answers for every cell, including those of PUBLIC."""
+    matrix = declared_grants()
+    return {"roles": [*matrix.roles, PUBLIC], "verbs": list(TABLE_VERBS), "schemas": list(matrix.schemas)}
+
+
+def grant_differences(live: LiveGrants) -> tuple[str, ...]:
+    """One sentence for each cell that differs from the declaration, in order. A missing declared cell differs too."""
+    wanted = declared_grants().cells
+    granted = {Cell(*row) for row in live.granted}
+    sentences = [f"{cell.role} has {cell.verb} on {cell.object}, which is not declared" for cell in granted - wanted]
+    for cell in wanted - granted:
+        gone = "" if live.exists(cell) else ", which does not exist"
+        sentences.append(f"{cell.role} lacks {cell.verb} on {cell.object}{gone}")
+    return tuple(sorted(sentences))

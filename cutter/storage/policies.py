@@ -1,14 +1,19 @@
-"""IO: the effect policy in force. PostgreSQL holds it for all hosts, and a worker reads it again at every attempt."""
+"""IO: the effect policy and the epoch of the approver policy in force. PostgreSQL holds both for all hosts.
+
+A worker reads the effect policy again at every attempt.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from psycopg import Cursor
 
 from cutter.errors import Conflict, InvalidInput
 from cutter.policy.rules import EffectPolicy, InvalidPolicy, Problem
 from cutter.policy.rules_file import parse_rules
-from cutter.storage.pools import Connection
-from cutter.storage.records import Rows, answer, the_row, values
+from cutter.storage.records import Connection, Rows, answer, records, the_row, values
+from cutter.types import Json
 
 INSTALL = "cutter policy install"
 NONE = InvalidPolicy(problems=(Problem(line=0, rule="", text=f"none is installed: type `{INSTALL}`"),))
@@ -53,3 +58,17 @@ def install(connection: Connection, data: bytes, *, replace: bool = False) -> Ef
         (data.decode(), present.sha256 or None),
     )  # fmt: skip
     return policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochRecord:
+    """An installed epoch: its file, and the values that the database needs from it."""
+
+    sha256: str
+    body: str
+    thresholds: Json
+    deployment_id: str
+
+
+EPOCH = records("policy_in_force", EpochRecord)
+"""The newest epoch. There is no row before the first epoch is installed."""
