@@ -204,14 +204,14 @@ def _filled(headings: list[Heading], best: dict[str, Form], lines: Lines) -> set
             place = heading.index, heading.value[0]
             if heading.form == best[heading.name]:
                 main[heading.name].append(place)
-            elif _has_two_forms(heading) and (heading.index == 0 or lines.is_blank(heading.index - 1)):
+            # A profile that names two forms says that the level is written in both; one that names all does not know.
+            elif (
+                heading.level
+                and len(heading.level.forms) == 2
+                and (not heading.index or lines.is_blank(heading.index - 1))
+            ):
                 others[heading.name].append(place)
     return set().union(*(filling(main[name], places) for name, places in others.items()))
-
-
-def _has_two_forms(heading: Heading) -> bool:
-    """A profile that names two forms says that the level is written in both; one that names all does not know."""
-    return heading.level is not None and len(heading.level.forms) == 2
 
 
 def _in_place(headings: list[Heading], profile: Profile) -> list[Heading]:

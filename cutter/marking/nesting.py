@@ -231,7 +231,11 @@ def section_types(nodes: Sequence[Node], profile: Profile) -> list[str]:
             node.heading.level.section_type if node.heading.level else profile.depth_section_type(node.heading.depth)
             for node in nodes
         ]
-    types = [_own_type(node) for node in nodes]
+    # The type of a unit's level or word; empty if only its place can tell.
+    types = [
+        node.heading.level.section_type if node.heading.level else KINDS[node.heading.kind] if node.heading.kind else ""
+        for node in nodes
+    ]
     has_articles = "article" in types
     parents = {node.parent for node in nodes}
     holds_articles = {
@@ -249,13 +253,6 @@ def section_types(nodes: Sequence[Node], profile: Profile) -> list[str]:
         elif _sign(node) and position in holds_articles:
             types[position] = "section"  # `§ 1` of a chapter that groups articles
     return types
-
-
-def _own_type(node: Node) -> str:
-    """The type of a unit's level or word; empty if only its place can tell."""
-    if node.heading.level is not None:
-        return node.heading.level.section_type
-    return KINDS[node.heading.kind] if node.heading.kind else ""
 
 
 def _sign(node: Node) -> bool:

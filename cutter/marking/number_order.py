@@ -114,7 +114,9 @@ def numbering_findings(
         _step(count, node, lines)
         count.nodes.append(node)
         count.last_at = position
-    usual = _usual_bytes(nodes, lines)
+    # Up to this size the text before a gap is not unusually long.
+    starts = [lines.offset(node.heading.index) for node in nodes] + [lines.end]
+    usual = max(_LONG_BYTES, _LONG_RATIO * int(median(after - begin for begin, after in pairwise(starts))))
     for (_, name, _), count in counts.items():
         # no line of `explained` is between the two headings
         count.missing = [
@@ -130,12 +132,6 @@ def numbering_findings(
         yield from _told("number_missing", name, left, lines, "amber")
         yield from _told("number_repeated", name, count.repeated, lines, "red")
         yield from _told("number_backwards", name, count.backwards, lines, "red")
-
-
-def _usual_bytes(nodes: list[Node], lines: Lines) -> int:
-    """Up to this size the text before a gap is not unusually long."""
-    starts = [lines.offset(node.heading.index) for node in nodes] + [lines.end]
-    return max(_LONG_BYTES, _LONG_RATIO * int(median(after - begin for begin, after in pairwise(starts))))
 
 
 def _has_trace(place: Place, nodes: list[Node], lines: Lines, usual: int) -> bool:

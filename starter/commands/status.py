@@ -77,7 +77,11 @@ def status(
         return
     if run is None:
         follow(
-            lambda: newest(settings), _table_of_all, _lines_of_runs,
+            lambda: newest(settings), _table_of_all,
+            lambda view: [
+                f"{short_time(run.since_utc)} {run.document_id} {run.state}{_ended_as(run.outcome)}"
+                for run in reversed(view.runs)
+            ],
             lambda view: all(run.ended_utc is not None for run in view.runs), watch=watch, as_json=as_json,
         )  # fmt: skip
         return
@@ -126,13 +130,6 @@ def newest(settings: Settings) -> Overview:
         messages=undelivered,
         blocked=stuck,
     )
-
-
-def _lines_of_runs(view: Overview) -> list[str]:
-    return [
-        f"{short_time(run.since_utc)} {run.document_id} {run.state}{_ended_as(run.outcome)}"
-        for run in reversed(view.runs)
-    ]
 
 
 def lines_of_run(view: ShownRun) -> list[str]:

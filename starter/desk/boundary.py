@@ -79,7 +79,8 @@ def judge(access: Access, method: str, peer: str | None, headers: Sequence[Heade
     if not _is_trusted(access, peer):
         return Denied(status=403, reason="ask by way of the reverse proxy: this server answers nobody else")
     names = _values(headers, access.user_header)
-    if len(names) != 1 or not _is_name(names[0]):
+    # A user's name is an e-mail address at most.
+    if len(names) != 1 or not 0 < len(names[0]) <= 254 or not names[0].isprintable() or names[0].isspace():
         return Denied(status=401, reason=f"the reverse proxy names no user in {access.user_header}")
     return Allowed(user=names[0])
 
@@ -91,11 +92,6 @@ def _is_trusted(access: Access, peer: str | None) -> bool:
         return False
     plain = getattr(address, "ipv4_mapped", None) or address
     return any(plain in network for network in access.proxies)
-
-
-def _is_name(name: str) -> bool:
-    # A user's name in the header of a proxy: an e-mail address at most.
-    return 0 < len(name) <= 254 and name.isprintable() and not name.isspace()
 
 
 def _values(headers: Sequence[Header], name: str) -> list[str]:

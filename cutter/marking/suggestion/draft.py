@@ -229,7 +229,7 @@ def _with_other_forms(level: DraftLevel, kind: Kind, evidence: Evidence, lines: 
             for line in evidence.others
             if line.form == form
             and line.index not in own
-            and _same_word(line.word, kind.word)
+            and ascii_upper(line.word)[:_SAME_WORD_CHARACTERS] == ascii_upper(kind.word)[:_SAME_WORD_CHARACTERS]
             and (line.index == 0 or lines.is_blank(line.index - 1))
         ]
         places = [(line.index, value) for line in others if (value := _whole(line)) is not None]
@@ -243,10 +243,6 @@ def _with_other_forms(level: DraftLevel, kind: Kind, evidence: Evidence, lines: 
 def _whole(line: LikelyHeading) -> int | None:
     value = numbers.parse(line.number).value if line.number else None
     return value[0] if value is not None and len(value) == 1 else None
-
-
-def _same_word(word: str, other: str) -> bool:
-    return ascii_upper(word)[:_SAME_WORD_CHARACTERS] == ascii_upper(other)[:_SAME_WORD_CHARACTERS]
 
 
 def heading_of_other_numbers(levels: tuple[DraftLevel, ...], evidence: Evidence) -> LikelyHeading | None:

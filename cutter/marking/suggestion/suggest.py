@@ -29,7 +29,6 @@ from cutter.marking.result import Candidate, Exclusion, Finding, Marking, MarkRe
 from cutter.marking.splitter import examine
 from cutter.marking.suggestion.draft import (
     Draft,
-    DraftLevel,
     articles_with_hashes,
     corrected,
     draft_levels,
@@ -340,9 +339,8 @@ class _Desk:
         """The better of two drafts: levels by their words, or headings only by their number of `#`."""
         trial = self.trial(by_words)
         # The levels of known words stay, because their words give the kinds, the addresses and the order of numbers.
-        by_hashes = replace(
-            by_words, levels=tuple(level for level in by_words.levels if level.form != "atx" or _has_known_word(level))
-        )
+        kept = (level for level in by_words.levels if level.form != "atx" or any(map(role_of, level.words)))
+        by_hashes = replace(by_words, levels=tuple(kept))
         if by_hashes == by_words:
             return by_words, trial, ()
         rival = self.trial(by_hashes)
@@ -370,10 +368,6 @@ class _Desk:
             duplicates="ordinal" if "duplicate_address" in codes and not trial.nested_otherwise else "refuse",
         )
         return allowed, trial if allowed == draft else self.trial(allowed)
-
-
-def _has_known_word(level: DraftLevel) -> bool:
-    return any(role_of(word) is not None for word in level.words)
 
 
 def _alternative(name: str, trial: _Trial) -> Alternative:
