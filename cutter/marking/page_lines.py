@@ -43,6 +43,12 @@ _EDGE_SHARE = 0.6
 _REGULAR_SHARE = 0.75
 """The least share of distances that are like the usual one."""
 
+_EVEN_MIN, _EVEN_SHARE = 8, 0.9
+"""Lines, and the share of almost equal distances, that prove pages without a sentence that goes on."""
+
+_LETTERS_MIN = 3
+"""Letters of a head or foot that is the same on each page. A number that repeats may be the law's own."""
+
 _WITHIN_SENTENCE_SHARE = 0.2
 """The least share of the pages that end within a sentence. A number between two sentences may be the law's own."""
 
@@ -65,7 +71,7 @@ _CUT_WORD = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]{2,40})(?P<sign>[-\u2010\
 _WORD = re.compile(r"[^\W\d_]+")
 _COMPOUND = re.compile(r"[^\W\d_]+[-\u2010][^\W\d_]+")
 
-_UNPROVEN = "counts or repeats like a line of pages, but no sentence goes on across it"
+_UNPROVEN = "counts or repeats like a line of pages, but too few sentences go on across it"
 _ELSEWHERE = "like a line at the edge of pages, but at another place or on too few pages"
 _NOT_JOINED = "the word is not in the text without the hyphen, or is in it with the hyphen too"
 
@@ -119,7 +125,7 @@ def without_pages(data: bytes) -> Cleaning:
     edges, numbers, doubts = _by_breaks(text) if text.breaks else _by_series(text)
     gone: dict[int, Kind] = dict.fromkeys(numbers, "page_number")
     gone |= _page_lines(text, edges, gone, doubts)
-    copies = {text.body[index] for index in gone}
+    copies = {text.body[index] for index, kind in gone.items() if kind == "page_line"}
     doubts |= {index: _ELSEWHERE for index, body in enumerate(text.body) if body and body in copies}
     gone |= dict.fromkeys(_needless_blanks(text, edges, gone), "blank_line")
     removed = [text.removal(index, kind) for index, kind in gone.items()]
@@ -220,32 +226,37 @@ def _by_series(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
 
     They are where numbers count up, or, without such numbers, where a line repeats at equal distances.
     """
-    edges: dict[int, _Edge] = {}
     doubts: dict[int, str] = {}
-    for (shape, total), members in _counting(text).items():
-        of_pages, of_page = _OF_PAGES.fullmatch(shape), _OF_PAGE.fullmatch(shape)
+    certain, proven = list[_Edge](), list[_Edge]()
+    for (shape, rest), members in _counting(text).items():
         series = _series(text, members)
-        certain = bool(of_page) or bool(of_pages and 0 < len(total) < 2 and members[series[-1]] <= total[0])
-        whole = bool(of_pages) and certain and [members[index] for index in series] == list(range(1, total[0] + 1))
-        if not (whole and len(series) > 1) and not (len(series) >= _PAGES_MIN and _is_regular(text, series, certain)):
+        values = [members[index] for index in series]
+        names_pages = _OF_PAGE.fullmatch(shape) is not None
+        if _OF_PAGES.fullmatch(shape) and len(rest) == 1:
+            names_pages = values[-1] <= rest[0]
+        whole = names_pages and len(series) > 1 and values == list(range(1, (*rest, 0)[0] + 1))
+        if not whole and not (len(series) >= _PAGES_MIN and _is_regular(text, series, values, names_pages)):
             continue
-        if certain or _within_sentences(text, series):
-            clear = _unambiguous(members, series)
-            edges |= {index: _Edge(above=index - 1, below=index + 1, page=members[index]) for index in clear
-                      if not text.is_fixed(index)}  # fmt: skip
         doubts |= dict.fromkeys(series, _UNPROVEN)
-    numbers = sorted(edges)
-    if not edges:
-        for body, count in text.total.most_common(_EDGE_LINES_MAX):
-            places = [index for index in range(len(text.body)) if text.body[index] == body] if body else []
-            if count <= _PAGES_MIN or not places or text.is_fixed(places[0]) or not _is_regular(text, places, False):
-                continue
-            doubts |= dict.fromkeys(places, _UNPROVEN)
-            if _within_sentences(text, places):
-                # The line itself is the first below its edge.
-                edges = {index: _Edge(above=index - 1, below=index, page=page) for page, index in enumerate(places)}
-                break
-    return [edges[index] for index in sorted(edges)], numbers, doubts
+        if names_pages or _is_proven(text, series):
+            (certain if names_pages else proven).extend(
+                _Edge(above=index - 1, below=index + 1, page=members[index])
+                for index in _unambiguous(members, series)
+                if not text.is_fixed(index)
+            )
+    edges = sorted(certain or proven, key=lambda edge: edge.below)
+    if edges:
+        return edges, [edge.above + 1 for edge in edges], doubts
+    for body, count in text.total.most_common(_EDGE_LINES_MAX):
+        places = [index for index in range(len(text.body)) if text.body[index] == body] if body else []
+        pages = list(range(len(places)))
+        if count <= _PAGES_MIN or not places or text.is_fixed(places[0]) or not _is_regular(text, places, pages, False):
+            continue
+        doubts |= dict.fromkeys(places, _UNPROVEN)
+        if _is_proven(text, places):
+            # The line itself is the first below its edge.
+            return [_Edge(above=index - 1, below=index, page=page) for page, index in enumerate(places)], [], doubts
+    return [], [], doubts
 
 
 def _counting(text: _Text) -> dict[tuple[str, tuple[int, ...]], dict[int, int]]:
@@ -296,16 +307,29 @@ def _unambiguous(members: dict[int, int], series: list[int]) -> Iterator[int]:
             yield index
 
 
-def _is_regular(text: _Text, places: list[int], certain: bool) -> bool:
-    """True if the lines are as far from each other as pages are, and most of them equally far."""
+def _is_regular(text: _Text, places: list[int], values: list[int], names_pages: bool) -> bool:
+    """True if the lines are as far from each other as pages are. If they do not name pages, most of them must also be
+    equally far, they must be in the whole text, and they may leave out few numbers.
+    """
     distances = [text.starts[after] - text.starts[before] for before, after in pairwise(places)]
     usual = median(distances)
+    if not _PAGE_BYTES_MIN <= usual <= _PAGE_BYTES_MAX or names_pages:
+        return names_pages and usual >= _PAGE_BYTES_MIN
     alike = sum(0.3 * usual <= distance <= 2.2 * usual for distance in distances)
-    return _PAGE_BYTES_MIN <= usual <= _PAGE_BYTES_MAX and (certain or alike >= _REGULAR_SHARE * len(distances))
+    steps = (values[-1] - values[0]) / len(distances)
+    outside = max(text.starts[places[0]], text.starts[-1] - text.starts[places[-1]])
+    return alike >= _REGULAR_SHARE * len(distances) and outside <= 3 * usual and (steps <= 1.2 or steps == 2)
 
 
-def _within_sentences(text: _Text, places: list[int]) -> bool:
-    """True if enough of these lines are within a sentence. Lines that repeat may be between them and the sentence."""
+def _is_proven(text: _Text, places: list[int]) -> bool:
+    """True if enough of these lines are within a sentence, or if there are many and they are equally far apart. Lines
+    that repeat may be between them and the sentence.
+    """
+    distances = [text.starts[after] - text.starts[before] for before, after in pairwise(places)]
+    usual = median(distances)
+    alike = sum(0.6 * usual <= distance <= 1.6 * usual for distance in distances)
+    if len(places) >= _EVEN_MIN and alike >= _EVEN_SHARE * len(distances):
+        return True
     count = 0
     for index in places:
         sides = []
@@ -322,7 +346,9 @@ _Key = tuple[int, str, int, tuple[int, ...]]
 def _keys(text: _Text, index: int, step: int, page: int) -> list[_Key]:
     """What is equal in the lines of several pages: the whole line, or all but a number that counts with the pages."""
     shape, numbers = text.shape(index)
-    keys: list[_Key] = [(step, text.body[index], 0, ())]
+    keys: list[_Key] = []
+    if sum(map(str.isalpha, text.body[index])) >= _LETTERS_MIN:
+        keys.append((step, text.body[index], 0, ()))
     if numbers:
         keys.append((step, f"{shape}^", numbers[0] - page, numbers[1:]))
         keys.append((step, f"{shape}$", numbers[-1] - page, numbers[:-1]))
@@ -333,8 +359,7 @@ def _page_lines(text: _Text, edges: list[_Edge], numbers: dict[int, Kind], doubt
     """The heads and feet: lines without a gap from the edge, each of which is there on enough pages and rarely
     elsewhere. Adds the lines that are in doubt to `doubts`.
     """
-    sides = []
-    offsets: dict[_Key, Counter[int]] = defaultdict(Counter)
+    sides: list[tuple[_Edge, list[tuple[int, list[_Key]]]]] = []
     for edge in edges:
         for start, step in ((edge.above, -1), (edge.below, 1)):
             side: list[tuple[int, list[_Key]]] = []
@@ -342,26 +367,33 @@ def _page_lines(text: _Text, edges: list[_Edge], numbers: dict[int, Kind], doubt
                 if index in numbers or text.is_fixed(index) or len(side) == _EDGE_LINES_MAX:
                     break
                 side.append((index, _keys(text, index, step, edge.page)))
-                for key in dict.fromkeys(side[-1][1]):
-                    offsets[key][len(side)] += 1
-            sides.append((edge.above < 0, side))
+            sides.append((edge, side))
+    # Line by line away from the edges, and further only where all lines before are heads or feet.
+    usual: dict[_Key, int] = {}
     least = max(_PAGES_MIN, _PAGES_SHARE * len(edges))
-    usual = {key: places.most_common(1)[0][0] for key, places in offsets.items() if places.total() >= least}
-    at_edges = Counter(text.body[index] for index in {index for _, side in sides for index, _ in side})
+    at_edges = Counter[str]()
+    near = [side for _, side in sides]
+    for place in range(_EDGE_LINES_MAX):
+        near = [side for side in near if len(side) > place]
+        counts = Counter(key for side in near for key in dict.fromkeys(side[place][1]))
+        at_edges.update(text.body[index] for index in {side[place][0] for side in near})
+        usual |= {key: place for key, count in counts.items() if count >= least}
+        near = [side for side in near if any(key in usual for key in side[place][1])]
     gone: dict[int, Kind] = {}
-    for is_first, side in sides:
+    for edge, side in sides:
         matched = set[_Key]()
-        for place, (index, keys) in enumerate(side, 1):
+        for place, (index, keys) in enumerate(side):
             body = text.body[index]
             # The head of the first page can be the law's title.
-            whole = not is_first and at_edges[body] >= _EDGE_SHARE * text.total[body]
-            matching = next((key for key in keys if place <= usual.get(key, 0) and (whole or key[1] != body)), None)
+            whole = edge.above >= 0 and at_edges[body] >= _EDGE_SHARE * text.total[body]
+            known = (key for key in keys if place <= usual.get(key, -1) and (whole or key[1] != body))
+            key = next(known, None)
             alone = _ALONE.fullmatch(text.shape(index)[0]) is not None
-            if matching is None or matching in matched:
-                if alone or text.total[body] > 1:
+            if key is None or key in matched:
+                if alone or 1 < text.total[body] <= at_edges[body] / _EDGE_SHARE:
                     doubts[index] = _ELSEWHERE
                 break
-            matched.add(matching)
+            matched.add(key)
             gone[index] = "page_number" if alone else "page_line"
     return gone
 
