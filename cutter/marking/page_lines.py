@@ -43,9 +43,6 @@ _EDGE_SHARE = 0.6
 _REGULAR_SHARE = 0.75
 """The least share of distances that are like the usual one."""
 
-_EVEN_MIN, _EVEN_SHARE = 8, 0.9
-"""Lines, and the share of almost equal distances, that prove pages without a sentence that goes on."""
-
 _LETTERS_MIN = 3
 """Letters of a head or foot that is the same on each page. A number that repeats may be the law's own."""
 
@@ -248,9 +245,14 @@ def _by_series(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
     if edges:
         return edges, [edge.above + 1 for edge in edges], doubts
     for body, count in text.total.most_common(_EDGE_LINES_MAX):
-        places = [index for index in range(len(text.body)) if text.body[index] == body] if body else []
+        places = [index for index in range(len(text.body)) if text.body[index] == body]
         pages = list(range(len(places)))
-        if count <= _PAGES_MIN or not places or text.is_fixed(places[0]) or not _is_regular(text, places, pages, False):
+        if (
+            count <= _PAGES_MIN
+            or body[-1:] in ("", *",;.:")
+            or text.is_fixed(places[0])
+            or not _is_regular(text, places, pages, False)
+        ):
             continue
         doubts |= dict.fromkeys(places, _UNPROVEN)
         if _is_proven(text, places):
@@ -322,14 +324,7 @@ def _is_regular(text: _Text, places: list[int], values: list[int], names_pages: 
 
 
 def _is_proven(text: _Text, places: list[int]) -> bool:
-    """True if enough of these lines are within a sentence, or if there are many and they are equally far apart. Lines
-    that repeat may be between them and the sentence.
-    """
-    distances = [text.starts[after] - text.starts[before] for before, after in pairwise(places)]
-    usual = median(distances)
-    alike = sum(0.6 * usual <= distance <= 1.6 * usual for distance in distances)
-    if len(places) >= _EVEN_MIN and alike >= _EVEN_SHARE * len(distances):
-        return True
+    """True if enough of these lines are within a sentence. Lines that repeat may be between them and the sentence."""
     count = 0
     for index in places:
         sides = []

@@ -39,6 +39,7 @@ def view_record(view: RequestView) -> Json:
         # A first cut without a date has the record that it always had.
         **({"effective_from": view.effective_from} if view.effective_from else {}),
         **({"reason": view.reason} if view.reason else {}),
+        **({"removed_pages": view.removed_pages} if view.removed_pages else {}),
         **({"revision": _revision(view.revision)} if view.revision else {}),
     }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,10 +19,15 @@ from rich.table import Table
 from cutter import sources
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
+from cutter.errors import Conflict
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, FINDINGS_SHOWN_MAX
 from cutter.marking import PROFILES, Finding, Marking, MarkRefusal
+from cutter.marking.page_lines import Cleaning, Removed
+from cutter.marking.titles import cut_title
 from cutter.settings import load
 from starter.commands import text_options
+from starter.commands.options import Out
+from starter.console import output_file
 from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, line, say, show
 from starter.operator import explanations
@@ -47,22 +52,32 @@ def mark_command(
     explain: Annotated[
         list[int] | None, typer.Option("--explain", help="Say why a line is a heading or not; may be repeated")
     ] = None,
+    out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost.
+    """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost. With
+    `--normalise pages` also what is removed; `--out` writes the changed text into a new file.
 
     Example: cutter mark law.md --profile generic-markdown
     """
     settings = load()
     sources.require_allowed(settings, max_candidates)
-    data, _ = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
+    text = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
+    data = text.data
+    if out is not None:
+        if out.exists() and sources.read(out) != data:
+            raise Conflict(f"--out {out} exists with other content: name a new file")
+        output_file.write_out(out, out, data)
+    pages = {} if text.pages is None else {"pages": _pages_as_json(text.pages, text.changes)}
+    if text.pages is not None and not as_json:
+        say("\n".join(_pages_as_read(text.pages)))
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
         nesting=nesting, accept=text_options.accepted(accept, because),
     )  # fmt: skip
     prefix = docprefix or sources.PREVIEW_PREFIX
     _, chosen = sources.profile_of(profile)
-    typed = text_options.as_typed(context, skip=("explain", "as_json"))
+    typed = text_options.as_typed(context, skip=("explain", "as_json", "out"))
     if explain:
         asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
         again = shlex.join(["cutter", "mark", str(file), *typed])
@@ -73,7 +88,7 @@ def mark_command(
     if isinstance(result, Marking):
         # A person replaces DOCUMENT. The same options give the same cut.
         step = ["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed]
-        answer = _as_json(file, data, result) | {"next": shlex.join(step)}
+        answer = _as_json(file, data, result) | pages | {"next": shlex.join(step)}
         show(answer, as_json=as_json, render=lambda out: _show(out, data, result))
         if not as_json:
             say(f"next: {answer['next']}")
@@ -82,11 +97,11 @@ def mark_command(
     sentences.append(f"refused ({result.code}): {result.message}")
     if result.findings:
         # A profile of its own for the text, or what its own profile does with the line.
-        step = ["cutter", "profile", "suggest", str(file)]
+        step = ["cutter", "profile", "suggest", str(out or file)]
         if profile not in PROFILES:
             step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
         sentences.append(f"next: {shlex.join(step)}")
-    show(_as_json(file, data, result), as_json=as_json, render=lambda _: say("\n".join(sentences)))
+    show(_as_json(file, data, result) | pages, as_json=as_json, render=lambda _: say("\n".join(sentences)))
     end(ExitCode.STOPPED)
 
 
@@ -112,6 +127,35 @@ def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str
         "findings_digest": result.findings_digest,
         "accepted": dict(result.accepted),
     }
+
+
+def _pages_as_json(pages: Cleaning, changes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "original_sha256": changes["paged_sha256"],
+        "removed": [asdict(removal) for removal in pages.removed],
+        "kept": [asdict(kept) for kept in pages.kept],
+    }
+
+
+def _pages_as_read(pages: Cleaning) -> Iterator[str]:
+    """The removed lines, each once with the numbers of its lines in the file, then the lines in doubt that stay."""
+    removed: dict[tuple[str, str], list[Removed]] = {}
+    for removal in pages.removed:
+        text = removal.text if removal.kind in ("page_line", "hyphen") else ""
+        removed.setdefault((removal.kind, text), []).append(removal)
+    if not removed:
+        yield "--normalise pages: no head, foot or number of a page is certain, so the text is unchanged"
+    for (kind, text), places in list(removed.items())[:FINDINGS_SHOWN_MAX]:
+        sign = "joined" if kind == "hyphen" else "-"
+        numbers = ", ".join(str(place.line) for place in places[:FINDINGS_OF_A_KIND_SHOWN])
+        more = " …" if len(places) > FINDINGS_OF_A_KIND_SHOWN else ""
+        yield f"{sign} {text or kind.replace('_', ' ')} ({len(places)} times; line {numbers}{more})"
+    if len(removed) > FINDINGS_SHOWN_MAX:
+        yield f"… and {len(removed) - FINDINGS_SHOWN_MAX} more (--json has them all)"
+    for kept in pages.kept[:FINDINGS_OF_A_KIND_SHOWN]:
+        yield f"stays: line {kept.line}: {cut_title(kept.text)}: {kept.why}"
+    if len(pages.kept) > FINDINGS_OF_A_KIND_SHOWN:
+        yield f"… and {len(pages.kept) - FINDINGS_OF_A_KIND_SHOWN} more that stay (--json has them all)"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

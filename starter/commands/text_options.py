@@ -48,7 +48,10 @@ Accept = Annotated[
 Because = Annotated[
     list[str] | None, typer.Option(help="Why: one reason for all accepted findings, or one for each in their order")
 ]
-Normalise = Annotated[str | None, typer.Option(help="nfc: use the text in Unicode's composed form")]
+Normalise = Annotated[
+    str | None,
+    typer.Option(help="nfc: Unicode's composed form; pages: without heads, feet and numbers of pages; or nfc,pages"),
+]
 
 
 def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, str] | None:
