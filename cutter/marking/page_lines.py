@@ -226,15 +226,16 @@ def _by_series(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
     doubts: dict[int, str] = {}
     certain, proven = list[_Edge](), list[_Edge]()
     for (shape, rest), members in _counting(text).items():
-        series = _series(text, members)
+        names_pages = _OF_PAGE.fullmatch(shape) is not None or _OF_PAGES.fullmatch(shape) is not None
+        series = _series(text, members, 0 if names_pages else _STEP_BYTES_MIN)
         values = [members[index] for index in series]
-        names_pages = _OF_PAGE.fullmatch(shape) is not None
         if _OF_PAGES.fullmatch(shape) and len(rest) == 1:
             names_pages = values[-1] <= rest[0]
         whole = names_pages and len(series) > 1 and values == list(range(1, (*rest, 0)[0] + 1))
+        whole = whole and text.starts[series[1]] - text.starts[series[0]] >= _PAGE_BYTES_MIN
         if not whole and not (len(series) >= _PAGES_MIN and _is_regular(text, series, values, names_pages)):
             continue
-        doubts |= dict.fromkeys(series, _UNPROVEN)
+        doubts |= dict.fromkeys(members, _UNPROVEN)
         if names_pages or _is_proven(text, series):
             (certain if names_pages else proven).extend(
                 _Edge(above=index - 1, below=index + 1, page=members[index])
@@ -279,15 +280,17 @@ def _counting(text: _Text) -> dict[tuple[str, tuple[int, ...]], dict[int, int]]:
     }
 
 
-def _series(text: _Text, members: dict[int, int]) -> list[int]:
-    """The longest series of lines whose values count up by one, or by two as on even pages."""
+def _series(text: _Text, members: dict[int, int], distance: int) -> list[int]:
+    """The longest series of lines whose values count up by one, or by two as on even pages, with at least `distance`
+    bytes between them.
+    """
     best: dict[int, tuple[int, int]] = {}
     before: dict[int, int | None] = {}
     for index, value in members.items():
         length, previous = 0, None
         for step in (1, 2):
             known = best.get(value - step)
-            if known and known[0] > length and text.starts[index] - text.starts[known[1]] >= _STEP_BYTES_MIN:
+            if known and known[0] > length and text.starts[index] - text.starts[known[1]] >= distance:
                 length, previous = known
         if value not in best or best[value][0] < length + 1:
             best[value], before[index] = (length + 1, index), previous
@@ -385,7 +388,7 @@ def _page_lines(text: _Text, edges: list[_Edge], numbers: dict[int, Kind], doubt
             key = next(known, None)
             alone = _ALONE.fullmatch(text.shape(index)[0]) is not None
             if key is None or key in matched:
-                if alone or 1 < text.total[body] <= at_edges[body] / _EDGE_SHARE:
+                if alone or _PAGES_MIN <= text.total[body] <= at_edges[body] / _EDGE_SHARE:
                     doubts[index] = _ELSEWHERE
                 break
             matched.add(key)
