@@ -233,6 +233,8 @@ def _by_series(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
             names_pages = values[-1] <= rest[0]
         whole = names_pages and len(series) > 1 and values == list(range(1, (*rest, 0)[0] + 1))
         whole = whole and text.starts[series[1]] - text.starts[series[0]] >= _PAGE_BYTES_MIN
+        if len(series) >= _PAGES_MIN and (names_pages or _ALONE.fullmatch(shape)):
+            doubts |= dict.fromkeys(members, _UNPROVEN)
         if not whole and not (len(series) >= _PAGES_MIN and _is_regular(text, series, values, names_pages)):
             continue
         doubts |= dict.fromkeys(members, _UNPROVEN)

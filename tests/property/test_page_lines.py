@@ -20,12 +20,10 @@ def laws(draw: st.DrawFn) -> list[str]:
     for article in range(1, draw(st.integers(6, 14)) + 1):
         lines += [f"Article {article}. Title of the article", ""]
         for _ in range(draw(st.integers(1, 3))):
-            words = [
-                f"{WORDS[(article * 7 + place) % len(WORDS)]}{'aeiou'[place % 5]}{'bcdfghklmnprst'[article % 14]}"
-                for place in range(draw(st.integers(30, 90)))
-            ]
-            words[0] = f"{draw(st.integers(0, 10**6))}".translate(LETTERS)
-            lines += [" ".join(words[at : at + 12]) for at in range(0, len(words), 12)]
+            words = draw(st.lists(st.sampled_from(WORDS), min_size=30, max_size=90))
+            # The word that each line begins with is in no other line, as is usual in the text of a law.
+            for at in range(0, len(words), 12):
+                lines.append(" ".join([str(len(lines)).translate(LETTERS), *words[at : at + 12]]))
             lines[-1] += "."
         lines += draw(st.sampled_from(([], ["1", "2", "3"], ["| 1 | 2 |", "| 3 | 4 |"], ["(1) one;", "(2) two."])))
         lines.append("")
@@ -69,7 +67,7 @@ def test_a_paged_text_becomes_the_text_again_or_each_line_that_stays_is_named(
     if removed == inserted:
         assert made.data.decode() == "\n".join(lines) + "\n"
     pages = text.count("\f") or len(inserted) // (len(head) + 1)
-    if pages > 3 and not (style in ("dashes", "bare") and pages < 5):
+    if pages > 3 and (made.removed or style not in ("dashes", "bare")):
         named = {kept.line for kept in made.kept}
         assert inserted <= removed | named
 
