@@ -63,7 +63,7 @@ class Terms:
         if not counts:
             return None
         kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in sorted(counts.items()))
-        return f"{kinds}; sha256 before: {self.provenance['paged_sha256']}"
+        return f"{kinds}, from the text with sha256 {self.provenance['paged_sha256']}"
 
     def base(self, units: Sequence[UnitInForce]) -> Base | None:
         """The law in force with its units; None for a first cut."""
