@@ -23,13 +23,13 @@ up: venv ## start database, Temporal and the three workers
 down: venv ## stop them; data stays
 	@$(BIN)/cutter down
 
-test: venv ## every promise once on the real parts, in parallel (JOBS=2); about twelve minutes on two free cores
+test: venv ## every promise once on the real parts, in parallel (JOBS=2); less than ten minutes on two free cores
 	@$(PYTEST) -n $(JOBS) --dist loadgroup -m promise $(ARGS)
 
 test-all: venv ## the whole suite on the real parts
 	@$(PYTEST) -n $(JOBS) --dist loadgroup $(ARGS)
 
-test-fast: venv ## the tests that need no Temporal; about four minutes on two free cores
+test-fast: venv ## the tests that need no Temporal; less than two minutes on two free cores
 	@$(PYTEST) -n $(JOBS) -m promise tests/unit tests/property tests/architecture $(ARGS)
 
 test-hosts: venv ## as root: a cluster with TLS and a standby, of which everything is killed; less than 30 minutes, for each night

@@ -160,6 +160,8 @@ def test_a_unit_that_ends_is_shown_and_its_markup_has_no_effect() -> None:
     assert "&lt;i&gt;gone&lt;/i&gt;" in page
     assert "&lt;b&gt;ends&lt;/b&gt;</del>" in page
     assert not [tag for tag, _ in Page(page.encode()).tags if tag in ("i", "b")]
+    assert Page(page.encode()).headings[1:3] == ["What changes in the law", "The request"], "the words come first"
+    assert page.index("<del>") < page.index("cutter approve"), "who signs reads the words before the command"
 
 
 def test_a_stored_unit_that_differs_is_told_not_to_be_signed() -> None:
