@@ -68,7 +68,7 @@ _CUT_WORD = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]{2,40})(?P<sign>[-\u2010\
 _WORD = re.compile(r"[^\W\d_]+")
 _COMPOUND = re.compile(r"[^\W\d_]+[-\u2010][^\W\d_]+")
 
-_UNPROVEN = "counts or repeats like a line of pages, but too few sentences go on across it"
+_UNPROVEN = "counts or repeats like a line of pages, but too few sentences continue across it"
 _ELSEWHERE = "like a line at the edge of pages, but at another place or on too few pages"
 _NOT_JOINED = "the word is not in the text without the hyphen, or is in it with the hyphen too"
 
@@ -119,7 +119,7 @@ class _Edge:
 def without_pages(data: bytes) -> Cleaning:
     """The text without the remains of pages. Raises UnicodeDecodeError for a text that is not UTF-8."""
     text = _Text(data)
-    edges, numbers, doubts = _by_breaks(text) if text.breaks else _by_series(text)
+    edges, numbers, doubts = _pages(text)
     gone: dict[int, Kind] = dict.fromkeys(numbers, "page_number")
     gone |= _page_lines(text, edges, gone, doubts)
     copies = {text.body[index] for index, kind in gone.items() if kind == "page_line"}
@@ -201,29 +201,26 @@ class _Text:
             small = body.lower()
             words.update(_WORD.findall(small))
             if "-" in small or "\u2010" in small:
-                words.update(found.replace("\u2010", "-") for found in _COMPOUND.findall(small))
+                words.update(compound.replace("\u2010", "-") for compound in _COMPOUND.findall(small))
         return words
 
-    def goes_on(self, above: int | None, below: int | None) -> bool:
-        """True if a sentence goes on from one line to the other."""
+    def continues(self, above: int | None, below: int | None) -> bool:
+        """True if a sentence continues from one line to the other."""
         if above is None or below is None:
             return False
         before, after = self.body[above], self.body[below]
         return not before.endswith(_SENTENCE_ENDS) and after[:1].islower() and not _LISTED.match(after)
 
 
-def _by_breaks(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
-    """The edges of pages between form feeds. The text begins and ends with an edge too."""
-    begins = [0, *text.breaks, len(text.body)]
-    return [_Edge(above=index - 1, below=index, page=page) for page, index in enumerate(begins)], [], {}
+def _pages(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
+    """The edges of pages, the lines of the page numbers between them, and the lines that are in doubt.
 
-
-def _by_series(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
-    """The edges of pages without form feeds, the lines of page numbers there, and the lines that are in doubt.
-
-    They are where numbers count up, or, without such numbers, where a line repeats at equal distances.
+    Edges are at form feeds. Without these they are where numbers count up, else where a line repeats regularly.
     """
     doubts: dict[int, str] = {}
+    if len(text.breaks) > 1:
+        begins = [0, *text.breaks, len(text.body)]
+        return [_Edge(above=index - 1, below=index, page=page) for page, index in enumerate(begins)], [], doubts
     certain, proven = list[_Edge](), list[_Edge]()
     for (shape, rest), members in _counting(text).items():
         names_pages = _OF_PAGE.fullmatch(shape) is not None or _OF_PAGES.fullmatch(shape) is not None
@@ -231,7 +228,7 @@ def _by_series(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
         values = [members[index] for index in series]
         if _OF_PAGES.fullmatch(shape) and len(rest) == 1:
             names_pages = values[-1] <= rest[0]
-        whole = names_pages and len(series) > 1 and values == list(range(1, (*rest, 0)[0] + 1))
+        whole = names_pages and len(series) > 1 and (values[0], values[-1], len(values)) == (1, *rest, *rest)
         whole = whole and text.starts[series[1]] - text.starts[series[0]] >= _PAGE_BYTES_MIN
         if len(series) >= _PAGES_MIN and (names_pages or _ALONE.fullmatch(shape)):
             doubts |= dict.fromkeys(members, _UNPROVEN)
@@ -296,7 +293,7 @@ def _series(text: _Text, members: dict[int, int], distance: int) -> list[int]:
                 length, previous = known
         if value not in best or best[value][0] < length + 1:
             best[value], before[index] = (length + 1, index), previous
-    place: int | None = max(best.values(), key=lambda found: (found[0], -found[1]))[1]
+    place: int | None = max(best.values(), key=lambda end: (end[0], -end[1]))[1]
     series = []
     while place is not None:
         series.append(place)
@@ -336,7 +333,7 @@ def _is_proven(text: _Text, places: list[int]) -> bool:
         for start, step in ((index - 1, -1), (index + 1, 1)):
             near = zip(text.near(start, step), range(_EDGE_LINES_MAX), strict=False)
             sides.append(next((line for line, _ in near if text.total[text.body[line]] < _PAGES_MIN), None))
-        count += text.goes_on(*sides)
+        count += text.continues(*sides)
     return count >= max(2, _WITHIN_SENTENCE_SHARE * len(places))
 
 
@@ -408,7 +405,7 @@ def _needless_blanks(text: _Text, edges: list[_Edge], gone: dict[int, Kind]) -> 
         if len(blank) == last - first - 1 and edge.below not in text.breaks:
             continue
         cut = above is not None and _CUT_WORD.search(text.body[above]) is not None
-        yield from blank if cut or text.goes_on(above, below) else blank[1:]
+        yield from blank if cut or text.continues(above, below) else blank[1:]
 
 
 def _joined_words(text: _Text, gone: dict[int, Kind]) -> tuple[list[Removed], dict[int, str]]:

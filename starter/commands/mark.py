@@ -55,8 +55,7 @@ def mark_command(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost. With
-    `--normalise pages` also what is removed; `--out` writes the changed text into a new file.
+    """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost.
 
     Example: cutter mark law.md --profile generic-markdown
     """
@@ -68,9 +67,12 @@ def mark_command(
         if out.exists() and sources.read(out) != data:
             raise Conflict(f"--out {out} exists with other content: name a new file")
         output_file.write_out(out, out, data)
-    pages = {} if text.pages is None else {"pages": _pages_as_json(text.pages, text.changes)}
-    if text.pages is not None and not as_json:
-        say("\n".join(_pages_as_read(text.pages)))
+    pages: dict[str, Any] = {}
+    if text.pages is not None:
+        removed, kept = ([asdict(item) for item in items] for items in (text.pages.removed, text.pages.kept))
+        pages = {"pages": {"original_sha256": text.changes["paged_sha256"], "removed": removed, "kept": kept}}
+        if not as_json:
+            say("\n".join(_pages_as_read(text.pages)))
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
         nesting=nesting, accept=text_options.accepted(accept, because),
@@ -126,14 +128,6 @@ def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str
         "findings": [_finding(finding) for finding in result.findings],
         "findings_digest": result.findings_digest,
         "accepted": dict(result.accepted),
-    }
-
-
-def _pages_as_json(pages: Cleaning, changes: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "original_sha256": changes["paged_sha256"],
-        "removed": [asdict(removal) for removal in pages.removed],
-        "kept": [asdict(kept) for kept in pages.kept],
     }
 
 

@@ -145,11 +145,11 @@ def test_the_remains_of_pages_are_shown_and_the_clean_text_is_a_new_file(
     articles = [f"# Article {page}. Aim\n\nthe {'x' * page} board {'y' * 500}\n\n" for page in range(1, 6)]
     law.write_text("".join(f"{text}Page {page} of 5\n" for page, text in enumerate(articles, 1)))
     before = law.read_bytes()
-    told = mark(str(law), "--normalise", "pages", "--out", str(clean))
-    assert told.exit_code == 0, told.output
-    assert "- page number (5 times; line 5, 10, 15, 20, 25)" in told.output
-    assert "--normalise pages" in told.output.split("next: ")[1]
-    assert "--out" not in told.output.split("next: ")[1]
+    shown = mark(str(law), "--normalise", "pages", "--out", str(clean))
+    assert shown.exit_code == 0, shown.output
+    assert "- page number (5 times; line 5, 10, 15, 20, 25)" in shown.output
+    assert "--normalise pages" in shown.output.split("next: ")[1]
+    assert "--out" not in shown.output.split("next: ")[1]
     assert (law.read_bytes(), "Page" in clean.read_text()) == (before, False)
 
     answer = json.loads(mark(str(law), "--normalise", "nfc,pages", "--json").stdout)

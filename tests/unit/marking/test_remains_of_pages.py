@@ -36,7 +36,7 @@ def test_pages_between_form_feeds_have_heads_that_count_and_no_blank_line_within
     made = without_pages(lines_of(*pages))
     assert made.data.decode().split() == lines_of(*(body(page) for page in range(4))).decode().split()
     assert b"\f" not in made.data
-    assert made.data.count(b"\n\n") == 1  # below the removed head of the first page, where no sentence goes on
+    assert made.data.count(b"\n\n") == 1  # below the removed head of the first page, where no sentence continues
 
 
 def test_the_head_of_the_first_page_stays_and_is_named_because_it_can_be_the_title() -> None:
