@@ -222,7 +222,17 @@ def _pages(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
         begins = [0, *text.breaks, len(text.body)]
         return [_Edge(above=index - 1, below=index, page=page) for page, index in enumerate(begins)], [], doubts
     certain, proven = list[_Edge](), list[_Edge]()
-    for (shape, rest), members in _counting(text).items():
+    # The lines with a number at one of their ends, by what is equal in them. The value of a line is that number.
+    groups: dict[tuple[str, tuple[int, ...]], dict[int, int]] = defaultdict(dict)
+    for index in range(len(text.body)):
+        shape, numbers = text.shape(index)
+        if len(numbers) == 1 or (numbers and (_OF_PAGES.fullmatch(shape) or shape[0] == "#")):
+            groups[shape, numbers[1:]][index] = numbers[0]
+        if len(numbers) > 1 and shape[-1] == "#" and not _OF_PAGES.fullmatch(shape):
+            groups[f"{shape}$", numbers[:-1]][index] = numbers[-1]
+    for (shape, rest), members in groups.items():
+        if len(members) == 1 or text.is_fixed(next(iter(members))):
+            continue
         names_pages = _OF_PAGE.fullmatch(shape) is not None or _OF_PAGES.fullmatch(shape) is not None
         series = _series(text, members, 0 if names_pages else _STEP_BYTES_MIN)
         values = [members[index] for index in series]
@@ -259,24 +269,6 @@ def _pages(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
             # The line itself is the first below its edge.
             return [_Edge(above=index - 1, below=index, page=page) for page, index in enumerate(places)], [], doubts
     return [], [], doubts
-
-
-def _counting(text: _Text) -> dict[tuple[str, tuple[int, ...]], dict[int, int]]:
-    """The lines with a number at one of their ends that may count pages, by what is equal in them. The value of each
-    line is that number.
-    """
-    groups: dict[tuple[str, tuple[int, ...]], dict[int, int]] = defaultdict(dict)
-    for index in range(len(text.body)):
-        shape, numbers = text.shape(index)
-        if not numbers or len(numbers) > 6:
-            continue
-        if len(numbers) == 1 or _OF_PAGES.fullmatch(shape) or shape[0] == "#":
-            groups[shape, numbers[1:]][index] = numbers[0]
-        if len(numbers) > 1 and shape[-1] == "#" and not _OF_PAGES.fullmatch(shape):
-            groups[f"{shape}$", numbers[:-1]][index] = numbers[-1]
-    return {
-        key: members for key, members in groups.items() if len(members) > 1 and not text.is_fixed(next(iter(members)))
-    }
 
 
 def _series(text: _Text, members: dict[int, int], distance: int) -> list[int]:
@@ -340,18 +332,6 @@ def _is_proven(text: _Text, places: list[int]) -> bool:
 _Key = tuple[int, str, int, tuple[int, ...]]
 
 
-def _keys(text: _Text, index: int, step: int, page: int) -> list[_Key]:
-    """What is equal in the lines of several pages: the whole line, or all but a number that counts with the pages."""
-    shape, numbers = text.shape(index)
-    keys: list[_Key] = []
-    if sum(map(str.isalpha, text.body[index])) >= _LETTERS_MIN:
-        keys.append((step, text.body[index], 0, ()))
-    if numbers:
-        keys.append((step, f"{shape}^", numbers[0] - page, numbers[1:]))
-        keys.append((step, f"{shape}$", numbers[-1] - page, numbers[:-1]))
-    return keys
-
-
 def _page_lines(text: _Text, edges: list[_Edge], numbers: dict[int, Kind], doubts: dict[int, str]) -> dict[int, Kind]:
     """The heads and feet: lines without a gap from the edge, each of which is there on enough pages and rarely
     elsewhere. Adds the lines that are in doubt to `doubts`.
@@ -363,7 +343,15 @@ def _page_lines(text: _Text, edges: list[_Edge], numbers: dict[int, Kind], doubt
             for index in text.near(start, step):
                 if index in numbers or text.is_fixed(index) or len(side) == _EDGE_LINES_MAX:
                     break
-                side.append((index, _keys(text, index, step, edge.page)))
+                # What is equal on several pages: the whole line, or all but a number that counts with the pages.
+                shape, figures = text.shape(index)
+                keys: list[_Key] = []
+                if sum(map(str.isalpha, text.body[index])) >= _LETTERS_MIN:
+                    keys.append((step, text.body[index], 0, ()))
+                if figures:
+                    keys.append((step, f"{shape}^", figures[0] - edge.page, figures[1:]))
+                    keys.append((step, f"{shape}$", figures[-1] - edge.page, figures[:-1]))
+                side.append((index, keys))
             sides.append((edge, side))
     # Line by line away from the edges, and further only where all lines before are heads or feet.
     usual: dict[_Key, int] = {}
