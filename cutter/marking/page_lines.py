@@ -256,13 +256,9 @@ def _pages(text: _Text) -> tuple[list[_Edge], list[int], dict[int, str]]:
         return edges, [edge.above + 1 for edge in edges], doubts
     for body, count in text.total.most_common(_EDGE_LINES_MAX):
         places = [index for index in range(len(text.body)) if text.body[index] == body]
-        pages = list(range(len(places)))
-        if (
-            count <= _PAGES_MIN
-            or body[-1:] in ("", *",;.:")
-            or text.is_fixed(places[0])
-            or not _is_regular(text, places, pages, False)
-        ):
+        if count <= _PAGES_MIN or body[-1:] in ("", *",;.:") or text.is_fixed(places[0]):
+            continue
+        if not _is_regular(text, places, list(range(count)), False):
             continue
         doubts |= dict.fromkeys(places, _UNPROVEN)
         if _is_proven(text, places):

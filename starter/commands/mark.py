@@ -63,16 +63,16 @@ def mark_command(
     sources.require_allowed(settings, max_candidates)
     text = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
     data = text.data
-    if out is not None and out.exists() and sources.read(out) != data:
-        raise Conflict(f"--out {out} exists with other content: name a new file")
     if out is not None:
+        if out.exists() and sources.read(out) != data:
+            raise Conflict(f"--out {out} exists with other content: name a new file")
         output_file.write_out(out, out, data)
     pages: dict[str, Any] = {}
     if text.pages is not None:
-        removed, kept = map(asdict, text.pages.removed), map(asdict, text.pages.kept)
-        pages = {"pages": text.changes | {"removed": list(removed), "kept": list(kept)}}
-    if text.pages is not None and not as_json:
-        say("\n".join(_pages_as_read(text.pages)))
+        lists = (list(map(asdict, items)) for items in (text.pages.removed, text.pages.kept))
+        pages = {"pages": text.changes | dict(zip(("removed", "kept"), lists, strict=True))}
+        if not as_json:
+            say("\n".join(_pages_as_read(text.pages)))
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
         nesting=nesting, accept=text_options.accepted(accept, because),
