@@ -67,12 +67,8 @@ def mark_command(
         if out.exists() and sources.read(out) != data:
             raise Conflict(f"--out {out} exists with other content: name a new file")
         output_file.write_out(out, out, data)
-    pages: dict[str, Any] = {}
-    if text.pages is not None:
-        lists = (list(map(asdict, items)) for items in (text.pages.removed, text.pages.kept))
-        pages = {"pages": text.changes | dict(zip(("removed", "kept"), lists, strict=True))}
-        if not as_json:
-            say("\n".join(_pages_as_read(text.pages)))
+    if text.pages is not None and not as_json:
+        say("\n".join(_pages_as_read(text.pages)))
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
         nesting=nesting, accept=text_options.accepted(accept, because),
@@ -90,7 +86,7 @@ def mark_command(
     if isinstance(result, Marking):
         # A person replaces DOCUMENT. The same options give the same cut.
         step = ["cutter", "source", "add", str(file), "--document-id", text_options.ID_TO_CHOOSE, *typed]
-        answer = _as_json(file, data, result) | pages | {"next": shlex.join(step)}
+        answer = _as_json(file, text, result) | {"next": shlex.join(step)}
         show(answer, as_json=as_json, render=lambda out: _show(out, data, result))
         if not as_json:
             say(f"next: {answer['next']}")
@@ -101,14 +97,18 @@ def mark_command(
         # A profile of its own for the text, or what its own profile does with the line.
         step = ["cutter", "profile", "suggest", str(out or file)]
         if profile not in PROFILES:
-            step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
+            step = ["cutter", "mark", str(file), *typed, "--explain", str(result.findings[0].line)]
         sentences.append(f"next: {shlex.join(step)}")
-    show(_as_json(file, data, result) | pages, as_json=as_json, render=lambda _: say("\n".join(sentences)))
+    show(_as_json(file, text, result), as_json=as_json, render=lambda _: say("\n".join(sentences)))
     end(ExitCode.STOPPED)
 
 
-def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str, Any]:
+def _as_json(file: Path, text: sources.Cleaned, result: Marking | MarkRefusal) -> dict[str, Any]:
+    data = text.data
     head: dict[str, Any] = {"file": file.name, "sha256": sha256_hex(data)}
+    if text.pages is not None:
+        removed = [asdict(removal) for removal in text.pages.removed]
+        head["pages"] = {**text.changes, "removed": removed, "kept": [asdict(kept) for kept in text.pages.kept]}
     if isinstance(result, MarkRefusal):
         details = dict(result.details)
         refusal = {"code": result.code, "line": result.line, "message": result.message, "details": details,
