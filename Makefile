@@ -44,8 +44,9 @@ lint: venv docs ## style, types, import contracts, links of the documentation
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-nightly: venv ## tests that take too long for every commit: small campaigns, the installed wheel, and costly property tests with more examples
+nightly: venv ## tests that take too long for every commit, then for an hour the campaigns whose records are the oldest
 	@CUTTER_TESTS=nightly $(PYTEST) -n $(JOBS) --dist loadgroup tests/campaigns tests/installed tests/property $(ARGS)
+	@$(BIN)/python -m tests.campaigns --rotate 60 --seed $$(date +%Y%m%d)
 
 check: lint test ## lint and the whole suite
 

@@ -135,6 +135,7 @@ def _restored(
     nothing stays.
     """
     artifact = Reader(chunks(store, record.artifact_id))
+    filled = [table for table, count in record.row_counts.items() if count]
     whole = False
     try:
         with Pipeline(_decryption(gpg), deadline=deadline, fed=True) as pipeline:
@@ -151,7 +152,7 @@ def _restored(
         digests = None
         if description is not None:
             digests, failure = _attempted(
-                lambda: rows.restore(connection, description, deadline.milliseconds(), keep=keep)
+                lambda: rows.restore(connection, description, filled, deadline.milliseconds(), keep=keep)
             )
         if digests is None:
             return BackupRefusal(

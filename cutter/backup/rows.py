@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
@@ -161,20 +161,24 @@ class _Digest:
     digest: str
 
 
-def restore(connection: Connection, description: Description, milliseconds: int, *, keep: bool) -> Digests:
+def restore(
+    connection: Connection, description: Description, filled: Collection[str], milliseconds: int, *, keep: bool
+) -> Digests:
     """Make the tables of the description, fill them with the staged rows, and digest what the tables hold.
 
-    It takes one round trip. The tables of a check belong to the session, so they need no lock, and another check finds
-    them empty. With `keep` they are real ones, and the caller ends the transaction.
+    `filled` names the tables that hold rows according to the backup's record; a staged row of another table is in the
+    digest as it was staged. It takes one round trip. The tables of a check belong to the session, so they need no lock,
+    and another check finds them empty. With `keep` every table is made, as a real one, and the caller ends the
+    transaction.
     """
-    names = {table: _name(table, description, keep=keep) for table in TABLES}
+    names = {table: _name(table, description, keep=keep) for table in TABLES if keep or table in filled}
     made = sql.SQL("create table {} ({})") if keep else sql.SQL(
         "create temporary table if not exists {} ({}) on commit delete rows"
     )  # fmt: skip
     restored = sql.SQL(_query("restored"))
     others = sql.SQL("select tab, content from pg_temp.staged where tab <> all({})")  # They are in the digest too.
     lines = sql.SQL(" union all ").join([
-        others.format(sql.Literal(list(TABLES))),
+        others.format(sql.Literal(list(names))),
         *(restored.format(name=sql.Literal(table), table=name) for table, name in names.items()),
     ])  # fmt: skip
     statements = [

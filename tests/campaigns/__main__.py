@@ -1,6 +1,7 @@
 """IO: `python -m tests.campaigns [P2 P8 …]` runs campaigns at full size and writes docs/internals/proof.md.
 
-`python -m tests.campaigns P25 --minutes 10` runs one campaign with its own options instead of its full size.
+`python -m tests.campaigns P25 --minutes 10` runs one campaign with its own options instead of its full size, and
+`--rotate 60` the campaigns whose records are the oldest, as many as take an hour.
 Each is a process of its own. What it printed, its seed, exit code and duration stand in `tests/campaigns/results`,
 beside the JSON lines of its trials; the page is made from these files and from nothing else.
 """
@@ -13,8 +14,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ LOGGED = re.compile(r"(\x1b\[\dm)?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
 PART = "--only"
 """The option of a campaign that runs a part of it. The record of the whole campaign stays."""
+
+FRESH = timedelta(weeks=4)
+"""A row that is older than the newest one by more than this says so."""
 
 LINES_SHOWN = 72
 """Lines of a campaign's summary that the page shows."""
@@ -68,14 +72,36 @@ def run(campaign: Campaign, seed: int, options: Sequence[str] = ()) -> dict[str,
     return record
 
 
+def recorded(campaign: Campaign) -> dict[str, Any] | None:
+    """The record of a campaign, or None if it never ran."""
+    file = RESULTS / f"{campaign.id.lower()}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+def due(seconds: float) -> Iterator[Campaign]:
+    """The campaigns whose records are the oldest, as long as the next one takes no longer than what is left.
+
+    The first one comes in any case. Otherwise a campaign that takes longer than a night's time would never run again.
+    """
+    began = time.monotonic()
+    rotated = [(recorded(campaign) or {"on": "", "seconds": 0}, campaign) for campaign in CAMPAIGNS]
+    for place, (record, campaign) in enumerate(sorted(
+        ((record, campaign) for record, campaign in rotated if not campaign.named_only), key=lambda row: row[0]["on"]
+    )):  # fmt: skip
+        if place == 0 or record["seconds"] <= seconds - (time.monotonic() - began):
+            yield campaign
+
+
 def page() -> str:
     """docs/internals/proof.md from the records that stand."""
     rows, shown = [], []
-    for campaign in CAMPAIGNS:
-        file = RESULTS / f"{campaign.id.lower()}.json"
-        record = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+    records = {campaign: recorded(campaign) for campaign in CAMPAIGNS}
+    newest = max((record["on"] for record in records.values() if record), default="")
+    for campaign, record in records.items():
         verdict = "not run" if record is None else "accepted" if record["exit"] == 0 else "**refused**"
         took = f"{record['seconds']} s, {record['on']}" if record else ""
+        if record and date.fromisoformat(newest) - date.fromisoformat(record["on"]) > FRESH:
+            took += ", **more than four weeks before the newest row**"
         rows.append(
             f"| {campaign.id} | {campaign.title} | {campaign.accepted_when} | {verdict} | {took} | {of(record)} |"
         )
@@ -118,12 +144,14 @@ def main() -> int:
     parser.add_argument("ids", nargs="*", metavar="ID", help="such as P2; without one, all that need no root")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--page", action="store_true", help="only write the page again")
+    parser.add_argument("--rotate", type=float, metavar="MINUTES", help="the oldest ones, in about this time")
     chosen, options = parser.parse_known_args()
     names = {name.lower() for name in chosen.ids}
     wanted = [campaign for campaign in CAMPAIGNS if campaign.id.lower() in names or not (names or campaign.named_only)]
     if options and len(wanted) != 1:
         parser.error(f"only one campaign can have options of its own: {' '.join(options)}")
-    records = [] if chosen.page else [run(campaign, chosen.seed, options) for campaign in wanted]
+    those = due(chosen.rotate * 60) if chosen.rotate else wanted
+    records = [] if chosen.page else [run(campaign, chosen.seed, options) for campaign in those]
     PAGE.write_text(page(), encoding="utf-8")
     return int(any(record["exit"] for record in records))
 
