@@ -23,6 +23,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.domain.file_formats import conversion
 from cutter.errors import Conflict, InvalidInput, Refused
 from cutter.gates.source_pin import first_line_not_nfc
+from cutter.marking.page_lines import Cleaning, without_pages
 from cutter.marking.titles import BIDI, law_title
 from cutter.settings import Settings
 from cutter.stack import workers
@@ -109,13 +110,26 @@ def for_prefix(options: dict[str, Any], docprefix: str) -> dict[str, Any]:
     return {**options, "accept": prefixed}
 
 
-def cleaned(data: bytes, *, normalise: str | None, remove_direction_marks: bool) -> tuple[bytes, dict[str, Any]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned:
+    """A text as it is registered, with its changes in the form of the version's provenance, and those of its pages."""
+
+    data: bytes
+    changes: dict[str, Any]
+    pages: Cleaning | None = None
+
+
+def cleaned(data: bytes, *, normalise: str | None, remove_direction_marks: bool) -> Cleaned:
     """The text as it is registered, and the changes.
 
     Without direction marks, which are invisible and change the shown order of a line, if they are to be removed. Then
-    in that Unicode form, if one is given.
+    in Unicode's form NFC, and without the remains of pages, as far as `normalise` names them.
     """
+    forms = normalise.split(",") if normalise is not None else []
+    if not set(forms) <= {"nfc", "pages"} or len(set(forms)) < len(forms):
+        raise InvalidInput(f"--normalise {normalise}: only nfc, pages, and nfc,pages are known")
     changes: dict[str, Any] = {}
+    pages = None
     if remove_direction_marks:
         text, count = BIDI.subn("", decoded(data))
         new = text.encode()
@@ -125,9 +139,7 @@ def cleaned(data: bytes, *, normalise: str | None, remove_direction_marks: bool)
             "unmarked_sha256": sha256_hex(new),
         }
         data = new
-    if normalise is not None:
-        if normalise != "nfc":
-            raise InvalidInput(f"--normalise {normalise}: only nfc is known")
+    if "nfc" in forms:
         text = decoded(data)
         after = unicodedata.normalize("NFC", text)
         lines = zip(text.split("\n"), after.split("\n"), strict=True)
@@ -139,7 +151,16 @@ def cleaned(data: bytes, *, normalise: str | None, remove_direction_marks: bool)
             "lines_changed": sum(line != other for line, other in lines),
         }
         data = new
-    return data, changes
+    if "pages" in forms:
+        decoded(data)
+        pages = without_pages(data)
+        changes |= {
+            "pages_removed": pages.counts,
+            "paged_sha256": sha256_hex(data),
+            "unpaged_sha256": sha256_hex(pages.data),
+        }
+        data = pages.data
+    return Cleaned(data=data, changes=changes, pages=pages)
 
 
 def decoded(data: bytes) -> str:
@@ -222,7 +243,7 @@ class Registration:
 
 def require_runnable(settings: Settings, data: bytes, wanted: Registration) -> None:
     """Refuse a registration that a run would refuse: no change of the enacted law, or no markable text."""
-    data, _ = cleaned(data, normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks)
+    data = cleaned(data, normalise=wanted.normalise, remove_direction_marks=wanted.remove_direction_marks).data
     _require_text(data, wanted.document_id, wanted.profile)
     _, profile = profile_of(wanted.profile)
     docprefix = ids.docprefix(wanted.docprefix) if wanted.docprefix else _docprefix(settings, wanted.document_id)
@@ -247,7 +268,8 @@ def register(
     is the reason of a correction.
     """
     terms = _terms(effective, "text" if correction is None else "correction", correction)
-    data, provenance = cleaned(data, normalise=normalise, remove_direction_marks=remove_direction_marks)
+    text = cleaned(data, normalise=normalise, remove_direction_marks=remove_direction_marks)
+    data = text.data
     _require_text(data, document_id, profile)
     body, parsed = profile_of(profile)
     ids.document_id(document_id)
@@ -258,7 +280,7 @@ def register(
     version = {
         "profile_body": body.decode(),
         "options": options,
-        "provenance": {**provenance, **({"title": title} if (title := law_title(data)) else {})},
+        "provenance": {**text.changes, **({"title": title} if (title := law_title(data)) else {})},
         **terms,
     }
     return _registered(settings, document_id, docprefix, parsed, data, document=document, version=version)

@@ -45,7 +45,7 @@ def request_document(
         pinned.data, marking, docprefix=pins["docprefix"], source_version_id=pins["source_version_id"], plan=plan,
         stored=asked.stored, sealed=asked.sealed, revision=revision_pinned(plan, asked.terms.base(list(asked.law))),
         effective_from=asked.terms.day, reason=asked.terms.change_reason,
-        registered=asked.terms.registration,
+        registered=asked.terms.registration, removed_pages=asked.terms.removed_pages,
     )  # fmt: skip
     wanted = kb_ids.snapshot_copy(folder, pins["content_sha256"])
     snapshot = effects.put_free(deps, context, wanted, pinned.data, asked.policy)

@@ -47,6 +47,7 @@ def build_view(
     reason: str | None = None,
     registered: str | None = None,
     newer: str | None = None,
+    removed_pages: str | None = None,
 ) -> RequestView:
     """The view of these bytes and their marking. Raises ProgrammingError if the marking is of other bytes.
 
@@ -54,7 +55,7 @@ def build_view(
     `plan` is the plan of exactly these bytes if the caller has built it already.
     `law` is the law in force that the text changes, None for a first cut. `revision` is the plan against that law if
     the caller has built it already. `registered` says who registered the text, and when.
-    `newer` says that a newer version is registered.
+    `newer` says that a newer version is registered, and `removed_pages` what the text lacks of the registered file.
     """
     plan = plan or build_plan(data, marking, docprefix=docprefix, source_version_id=source_version_id)
     revision = revision or (plan_revision(plan, law) if law else None)
@@ -84,6 +85,7 @@ def build_view(
         reason=reason,
         registered=registered,
         newer=newer,
+        removed_pages=removed_pages,
     )
 
 

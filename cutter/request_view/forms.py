@@ -48,6 +48,7 @@ def view_record(view: RequestView) -> Json:
         # A first cut without a date has the record that it always had.
         **({"effective_from": view.effective_from} if view.effective_from else {}),
         **({"reason": view.reason} if view.reason else {}),
+        **({"removed_pages": view.removed_pages} if view.removed_pages else {}),
         **({"revision": _revision(view.revision)} if view.revision else {}),
     }
 
@@ -258,10 +259,12 @@ def units(view: RequestView) -> Iterator[str]:
 
 def _left_out(view: RequestView) -> Iterator[str]:
     pieces = [piece for piece in view.left_out if piece.reason not in UNREAD]
-    if not pieces:
+    if not pieces and not view.removed_pages:
         return
     yield "## Text that becomes no unit"
     yield ""
+    if view.removed_pages:
+        yield f"- Removed before the registration as parts of pages: {escape(view.removed_pages)}"
     for piece in pieces[: limits.FINDINGS_IN_REQUEST_MAX]:
         where = line_span(piece.first_line, piece.last_line)
         yield f"- {where[0].upper()}{where[1:]}: {code(piece.reason)}, {number(piece.size)} bytes"

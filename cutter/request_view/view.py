@@ -248,6 +248,9 @@ class RequestView:
     accepted a finding. No digest of the law covers it.
     """
 
+    removed_pages: str | None = None
+    """What was removed as the remains of pages when the text was registered."""
+
     @property
     def accepted_when(self) -> str:
         """How the red findings of a text were accepted: with its registration."""
@@ -292,7 +295,9 @@ class RequestView:
 
     @property
     def terms(self) -> tuple[tuple[str, str], ...]:
-        """What the text does to the law in force, from which day, and why; nothing for a plain first cut."""
+        """What the text does to the law in force, from which day, and why, and what was removed from its pages; nothing
+        for a plain first cut.
+        """
         plan = self.revision
         pairs: list[tuple[str, str | None]] = []
         if plan is not None:
@@ -303,6 +308,7 @@ class RequestView:
                 ("base", f"{plan.base.source_version_id}, enacted by receipt {plan.base.receipt_hash}"),
             ]
         pairs += [("takes effect", self.effective_from), ("reason", self.reason)]
+        pairs.append(("removed as parts of pages", self.removed_pages))
         return tuple((name, value) for name, value in pairs if value is not None)
 
     @property

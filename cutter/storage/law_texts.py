@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import Any
 from uuid import UUID
 
 from cutter import marking
@@ -50,6 +51,7 @@ class Terms:
     change_reason: str | None
     registered_by: str | None
     registered_at: datetime | None
+    provenance: Any
 
     @property
     def registration(self) -> str | None:
@@ -57,6 +59,17 @@ class Terms:
         if self.registered_by is None or self.registered_at is None:
             return None
         return f"by {self.registered_by} on {self.registered_at.astimezone(UTC):%Y-%m-%d}"
+
+    @property
+    def removed_pages(self) -> str | None:
+        """What was removed from the registered file as the remains of pages, and the digest of that file. None if
+        nothing was removed.
+        """
+        counts = (self.provenance or {}).get("pages_removed")
+        if not counts:
+            return None
+        kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in sorted(counts.items()))
+        return f"{kinds}, from the text with sha256 {self.provenance['paged_sha256']}"
 
     def base(self, units: Sequence[UnitInForce]) -> Base | None:
         """The law in force with its units; None for a first cut."""

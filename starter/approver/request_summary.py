@@ -70,6 +70,8 @@ def change(document: RequestDocument, view: RequestView, room: int = DIFFERENCE_
         yield line(f"{plan.base.operation_kind}: this changes in the law in force{_on(view)}", "bold")
     if view.reason:
         yield line(f"reason: {view.reason}")
+    if view.removed_pages:
+        yield line(f"removed as parts of pages: {view.removed_pages}")
     shown, rest = fitting(view.difference, room)
     for item in shown:
         before = f", before {item.before}" if item.before else ""

@@ -144,7 +144,7 @@ def build_of(settings: Settings, document: RequestDocument, *, role: Role = Role
     return build_view(
         snapshot, marked, docprefix=record.docprefix, source_version_id=version, stored=stored,
         sealed=sealed, law=terms.base(law), effective_from=terms.day, reason=terms.change_reason,
-        registered=terms.registration, newer=newer.get(document.request.run_id),
+        registered=terms.registration, newer=newer.get(document.request.run_id), removed_pages=terms.removed_pages,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,12 +20,15 @@ from rich.table import Table
 from cutter import marking, sources
 from cutter.domain.amounts import counted
 from cutter.domain.digests import sha256_hex
-from cutter.errors import InvalidInput
+from cutter.errors import Conflict, InvalidInput
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, FINDINGS_SHOWN_MAX
 from cutter.marking import PROFILES, Finding, Marking, MarkRefusal
+from cutter.marking.page_lines import Cleaning, Removed
+from cutter.marking.titles import cut_title
 from cutter.settings import load
+from starter.commands.options import Out
 from starter.console.failures import as_failure
-from starter.console.terminal import AsJson, ExitCode, end, line, say, show
+from starter.console.terminal import AsJson, ExitCode, end, line, say, show, write_out
 from starter.operator import explanations
 
 PROFILE = "generic-markdown"
@@ -67,7 +70,10 @@ Accept = Annotated[
 Because = Annotated[
     list[str] | None, typer.Option(help="Why: one reason for all accepted findings, or one for each in their order")
 ]
-Normalise = Annotated[str | None, typer.Option(help="nfc: use the text in Unicode's composed form")]
+Normalise = Annotated[
+    str | None,
+    typer.Option(help="nfc: Unicode's composed form; pages: without heads, feet and numbers of pages; or nfc,pages"),
+]
 
 
 def accepted(names: list[str] | None, reasons: list[str] | None) -> dict[str, str] | None:
@@ -145,6 +151,7 @@ def mark_command(
     explain: Annotated[
         list[int] | None, typer.Option("--explain", help="Say why a line is a heading or not; may be repeated")
     ] = None,
+    out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how a text would be cut: units, exclusions, findings, and the proof that no byte is lost.
@@ -153,14 +160,21 @@ def mark_command(
     """
     settings = load()
     sources.require_allowed(settings, max_candidates)
-    data, _ = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
+    text = sources.cleaned(sources.read(file), normalise=normalise, remove_direction_marks=remove_direction_marks)
+    data = text.data
+    if out is not None:
+        if out.exists() and sources.read(out) != data:
+            raise Conflict(f"--out {out} exists with other content: name a new file")
+        write_out(out, out, data)
+    if text.pages is not None and not as_json:
+        say("\n".join(_pages_as_read(text.pages)))
     options = sources.chosen(
         duplicates=duplicates, empty=empty, scope=scope, deepest=deepest, max_candidates=max_candidates,
         nesting=nesting, accept=accepted(accept, because),
     )  # fmt: skip
     prefix = docprefix or sources.PREVIEW_PREFIX
     _, chosen = sources.profile_of(profile)
-    typed = as_typed(context, skip=("explain", "as_json"))
+    typed = as_typed(context, skip=("explain", "as_json", "out"))
     if explain:
         asked = sources.bounded(settings, options, forbidden=tuple(forbid or ()))
         again = shlex.join(["cutter", "mark", str(file), *typed])
@@ -171,7 +185,7 @@ def mark_command(
     if isinstance(result, Marking):
         # A person replaces DOCUMENT. The same options give the same cut.
         step = ["cutter", "source", "add", str(file), "--document-id", ID_TO_CHOOSE, *typed]
-        answer = _as_json(file, data, result) | {"next": shlex.join(step)}
+        answer = _as_json(file, text, result) | {"next": shlex.join(step)}
         show(answer, as_json=as_json, render=lambda out: _show(out, data, result))
         if not as_json:
             say(f"next: {answer['next']}")
@@ -180,16 +194,20 @@ def mark_command(
     sentences.append(f"refused ({result.code}): {result.message}")
     if result.findings:
         # A profile of its own for the text, or what its own profile does with the line.
-        step = ["cutter", "profile", "suggest", str(file)]
+        step = ["cutter", "profile", "suggest", str(out or file)]
         if profile not in PROFILES:
-            step = ["cutter", "mark", str(file), "--profile", profile, "--explain", str(result.findings[0].line)]
+            step = ["cutter", "mark", str(file), *typed, "--explain", str(result.findings[0].line)]
         sentences.append(f"next: {shlex.join(step)}")
-    show(_as_json(file, data, result), as_json=as_json, render=lambda _: say("\n".join(sentences)))
+    show(_as_json(file, text, result), as_json=as_json, render=lambda _: say("\n".join(sentences)))
     end(ExitCode.STOPPED)
 
 
-def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str, Any]:
+def _as_json(file: Path, text: sources.Cleaned, result: Marking | MarkRefusal) -> dict[str, Any]:
+    data = text.data
     head: dict[str, Any] = {"file": file.name, "sha256": sha256_hex(data)}
+    if text.pages is not None:
+        removed = [asdict(removal) for removal in text.pages.removed]
+        head["pages"] = {**text.changes, "removed": removed, "kept": [asdict(kept) for kept in text.pages.kept]}
     if isinstance(result, MarkRefusal):
         details = dict(result.details)
         refusal = {"code": result.code, "line": result.line, "message": result.message, "details": details,
@@ -210,6 +228,27 @@ def _as_json(file: Path, data: bytes, result: Marking | MarkRefusal) -> dict[str
         "findings_digest": result.findings_digest,
         "accepted": dict(result.accepted),
     }
+
+
+def _pages_as_read(pages: Cleaning) -> Iterator[str]:
+    """The removed lines, each once with the numbers of its lines in the file, then the lines in doubt that stay."""
+    removed: dict[tuple[str, str], list[Removed]] = {}
+    for removal in pages.removed:
+        text = removal.text if removal.kind in ("page_line", "hyphen") else ""
+        removed.setdefault((removal.kind, text), []).append(removal)
+    if not removed:
+        yield "--normalise pages: no head, foot or number of a page is certain, so the text is unchanged"
+    for (kind, text), places in list(removed.items())[:FINDINGS_SHOWN_MAX]:
+        sign = "joined" if kind == "hyphen" else "-"
+        numbers = ", ".join(str(place.line) for place in places[:FINDINGS_OF_A_KIND_SHOWN])
+        more = " …" if len(places) > FINDINGS_OF_A_KIND_SHOWN else ""
+        yield f"{sign} {text or kind.replace('_', ' ')} ({len(places)} times; line {numbers}{more})"
+    if len(removed) > FINDINGS_SHOWN_MAX:
+        yield f"… and {len(removed) - FINDINGS_SHOWN_MAX} more (--json has them all)"
+    for kept in pages.kept[:FINDINGS_OF_A_KIND_SHOWN]:
+        yield f"stays: line {kept.line}: {cut_title(kept.text)}: {kept.why}"
+    if len(pages.kept) > FINDINGS_OF_A_KIND_SHOWN:
+        yield f"… and {len(pages.kept) - FINDINGS_OF_A_KIND_SHOWN} more that stay (--json has them all)"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

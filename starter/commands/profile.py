@@ -23,6 +23,7 @@ from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict, InvalidInput
 from cutter.limits import FINDINGS_OF_A_KIND_SHOWN, TREE_ROWS_SHOWN, VOCABULARY_BYTES_MAX
 from cutter.marking import Marking, MarkRefusal, Options
+from cutter.marking.page_lines import without_pages
 from cutter.marking.suggestion import Suggestion, suggest
 from cutter.plain_yaml import FieldReader, Scalar, Wrong
 from cutter.settings import Settings, load
@@ -100,6 +101,10 @@ def suggest_command(
         again = shlex.join(["cutter", "mark", str(file), "--profile", str(path), *needs])
     answer = _as_json(file, path, data, suggestion) | {"next": again}
     show(answer, as_json=as_json, render=lambda out: _show(out, path, suggestion, again))
+    pages = sum(removal.kind in ("page_line", "page_number") for removal in without_pages(data).removed)
+    if pages and not as_json:
+        clean = shlex.join(["cutter", "mark", str(file), "--normalise", "pages", "--out", f"clean-{file.name}"])
+        say(f"heads, feet or numbers of pages in the text: {counted(pages, 'line')}. `{clean}` shows and removes them")
 
 
 @app.command("words")

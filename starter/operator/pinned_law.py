@@ -60,6 +60,6 @@ def read_pinned_law(connection: Connection, run_id: str) -> PinnedLaw:
         text.data, marked, docprefix=text.docprefix, source_version_id=text.source_version_id, stored=stored,
         sealed=sealed, law=terms.base(law) if terms else None,
         effective_from=terms.day if terms else None, reason=terms.change_reason if terms else None,
-        registered=terms.registration if terms else None,
+        registered=terms.registration if terms else None, removed_pages=terms.removed_pages if terms else None,
     )  # fmt: skip
     return PinnedLaw(view=view, title=title, held=held)

@@ -70,6 +70,22 @@ async def test_direction_marks_are_removed_on_request_and_the_provenance_says_so
     assert provenance["unmarked_sha256"] != provenance["marked_sha256"]
 
 
+async def test_removed_parts_of_pages_are_in_the_provenance(cutter: Cutter, stack: Stack, tmp_path: Path) -> None:
+    file = tmp_path / "law.md"
+    articles = [f"# Article {page}. Aim\n\nthe {'x' * page} board {'y' * 500}.\n" for page in range(1, 6)]
+    file.write_text("".join(f"{text}Page {page} of 5\n" for page, text in enumerate(articles, 1)))
+    add = ("source", "add", str(file), "--document-id", "ICX-PAGES-1", *PROFILE, "--normalise", "pages", "--json")
+    answer = await cutter(*add)
+    assert (answer.code, answer.json["status"]) == (0, "registered")
+    provenance = stack.database.value(
+        "select provenance from public.source_version v join public.source_document d using (source_document_ref)"
+        " where d.doc_code = 'ICX-PAGES-1'"
+    )
+    assert provenance["pages_removed"] == {"page_number": 5}
+    assert provenance["paged_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert provenance["unpaged_sha256"] == answer.json["sha256"]
+
+
 async def test_the_check_of_a_queue_marks_each_text_as_it_is_registered(cutter: Cutter, tmp_path: Path) -> None:
     file = tmp_path / "law.md"
     file.write_bytes(REFUSED["childless_heading"])

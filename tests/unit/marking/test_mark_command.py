@@ -138,6 +138,28 @@ def test_a_text_that_is_not_composed_can_be_previewed_as_it_would_be_registered(
     assert mark(str(file), "--normalise", "nfc").exit_code == 0
 
 
+def test_the_remains_of_pages_are_shown_and_the_clean_text_is_a_new_file(
+    tmp_path: Path, mark: Callable[..., Told]
+) -> None:
+    law, clean = tmp_path / "law.md", tmp_path / "clean.md"
+    articles = [f"# Article {page}. Aim\n\nthe {'x' * page} board {'y' * 500}\n\n" for page in range(1, 6)]
+    law.write_text("".join(f"{text}Page {page} of 5\n" for page, text in enumerate(articles, 1)))
+    before = law.read_bytes()
+    shown = mark(str(law), "--normalise", "pages", "--out", str(clean))
+    assert shown.exit_code == 0, shown.output
+    assert "- page number (5 times; line 5, 10, 15, 20, 25)" in shown.output
+    assert "--normalise pages" in shown.output.split("next: ")[1]
+    assert "--out" not in shown.output.split("next: ")[1]
+    assert (law.read_bytes(), "Page" in clean.read_text()) == (before, False)
+
+    answer = json.loads(mark(str(law), "--normalise", "nfc,pages", "--json").stdout)
+    assert [removal["line"] for removal in answer["pages"]["removed"]][:2] == [5, 10]
+    assert mark(str(law), "--normalise", "pages", "--out", str(law)).exit_code != 0
+    assert law.read_bytes() == before
+    wrong = mark(str(law), "--normalise", "pages,page")
+    assert (wrong.exit_code, "only nfc, pages, and nfc,pages are known" in wrong.output) == (2, True)
+
+
 def test_more_units_than_the_workers_allow_are_refused_with_the_name_of_the_setting(
     law: Path, mark: Callable[..., Told]
 ) -> None:

@@ -115,6 +115,15 @@ def test_a_repeal_shows_the_title_the_whole_text_and_the_day() -> None:
     assert view_digest(view) != view_digest(dataclasses.replace(view, revision=plan_revision(view.revision.cut, other)))
 
 
+def test_what_was_removed_as_parts_of_pages_is_shown_and_part_of_the_digest() -> None:
+    removed = "5 page number, from the text with sha256 abc"
+    for law in (None, base()):
+        view = dataclasses.replace(shown(law), removed_pages=removed)
+        assert f"Removed before the registration as parts of pages: {removed}" in markdown(view)
+        assert ("removed as parts of pages", removed) in view.terms
+        assert view_digest(view) != view_digest(shown(law))
+
+
 def test_a_long_difference_is_bounded_in_the_document_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     view = shown(base())
     monkeypatch.setattr(limits, "REQUEST_DIFFERENCE_CHARACTERS_MAX", 4)

@@ -54,13 +54,13 @@ join public.information_unit c on c.id = w.continues_unit_id
 where w.run_id = %(run_id)s
 
 -- name: terms_of_run
--- Returns what a run changes, from which day, and why, and who registered its text when.
+-- Returns what a run changes, from which day, and why, who registered its text when, and how it differs from the file.
 select r.operation_kind, r.base_source_version_id, r.base_receipt_hash, (
         select coalesce(b.provenance ->> 'title', d.display_en, d.display_vi)
         from public.source_version b
         join public.source_document d on d.source_document_ref = b.source_document_ref
         where b.id = r.base_source_version_id) as base_title,
-    v.effective_from, v.change_reason, v.registered_by, v.registered_at
+    v.effective_from, v.change_reason, v.registered_by, v.registered_at, v.provenance
 from cutter_governance.run r
 left join public.source_version v on v.id = r.source_version_id
 where r.run_id = %(run_id)s
