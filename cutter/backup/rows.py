@@ -165,7 +165,14 @@ def restore(connection: Connection, description: Description, filled: Collection
     digest as it was staged. It takes one round trip. The tables belong to the session, so they need no lock, and
     another check finds them empty.
     """
-    names = {table: _name(table, description) for table in TABLES if table in filled}
+    # In a session, other columns make another table.
+    names = {
+        table: sql.Identifier(
+            "pg_temp", f"{table.partition('.')[2]}_{sha256_hex(json.dumps(description.columns[table]))[:12]}"
+        )
+        for table in TABLES
+        if table in filled
+    }
     made = sql.SQL("create temporary table if not exists {} ({}) on commit delete rows")
     restored = sql.SQL(_query("restored"))
     others = sql.SQL("select tab, content from pg_temp.staged where tab <> all({})")  # They are in the digest too.
@@ -187,12 +194,6 @@ def restore(connection: Connection, description: Description, filled: Collection
     while cursor.description is None:
         cursor.nextset()
     return Digests.of({row.tab: (row.number, row.digest) for row in cursor})
-
-
-def _name(table: str, description: Description) -> sql.Identifier:
-    """The name of the restored table. In a session, other columns make another table."""
-    name = table.partition(".")[2]
-    return sql.Identifier("pg_temp", f"{name}_{sha256_hex(json.dumps(description.columns[table]))[:12]}")
 
 
 def _columns(description: Description, table: str) -> sql.Composed:

@@ -35,7 +35,10 @@ def nesting_findings(nodes: list[Node], shape: Shape, lines: Lines, nesting: Nes
         first = positions[0]
         node = nodes[first]
         more = f" (and {counted(len(positions) - 1, 'more heading')} of the kind {kind})" if len(positions) > 1 else ""
-        by_hashes, by_words = (_under(headings, way[first]) for way in (shape.by_hashes, shape.by_words))
+        by_hashes, by_words = (
+            "at the top level" if (above := way[first]) is None else f"inside {_named(headings[above])}"
+            for way in (shape.by_hashes, shape.by_words)
+        )
         yield finding(
             code="nesting_differs", line=lines.number(node.heading.index), address=node.address, severity=severity,
             text=f"{_named(node.heading)}{more}: the # marks put it {by_hashes}; the words of the headings put it "
@@ -95,10 +98,6 @@ def _kind(heading: Heading) -> str:
 
 def _kind_at(headings: Sequence[Heading], position: int | None) -> str:
     return "none" if position is None else _kind(headings[position])
-
-
-def _under(headings: Sequence[Heading], position: int | None) -> str:
-    return "at the top level" if position is None else f"inside {_named(headings[position])}"
 
 
 def _named(heading: Heading) -> str:

@@ -144,7 +144,8 @@ def _has_trace(place: Place, nodes: list[Node], lines: Lines, usual: int) -> boo
     if lines.offset(heading.index) - lines.offset(begin) > usual and before >= 0:
         return True
     value = heading.value or ()
-    last = _value_at(before, nodes)
+    position = bisect_left(nodes, before, key=lambda node: node.heading.index)
+    last = _last_value(nodes[position]) if before >= 0 else ()
     names = _missing_names(last, value, _text(node))
     if not names:
         return True
@@ -158,11 +159,6 @@ def _has_trace(place: Place, nodes: list[Node], lines: Lines, usual: int) -> boo
     )
     text = lines.data[lines.offset(begin + 1) : lines.offset(heading.index)].decode("utf-8", "ignore")
     return trace.search(text) is not None
-
-
-def _value_at(index: int, nodes: list[Node]) -> tuple[int, ...]:
-    position = bisect_left(nodes, index, key=lambda node: node.heading.index)
-    return _last_value(nodes[position]) if index >= 0 else ()
 
 
 def _missing_names(last: tuple[int, ...], value: tuple[int, ...], text: str) -> list[str]:

@@ -45,12 +45,7 @@ def follow(
             render=lambda console: console.print(render(snapshot), soft_wrap=True),
         )  # fmt: skip
         return
-
-    def compact(view: View) -> list[str]:
-        """A view in one line. It does not contain the time of the look, because that is no change."""
-        return [json_text({name: value for name, value in _json_of(view).items() if name != "now_utc"})]
-
-    with following(render, compact if as_json else lines, live=not as_json) as tell:
+    with following(render, (lambda view: [compact(view)]) if as_json else lines, live=not as_json) as tell:
         until(look, tell, over)
 
 
@@ -88,3 +83,8 @@ def following(render: Render[View], lines: Lines[View], *, live: bool = True) ->
 
 def _json_of(view: Json | Record) -> Json:
     return view if isinstance(view, dict) else view.as_json()
+
+
+def compact(view: Json | Record) -> str:
+    """A view in one line. It does not contain the time of the look, because that is no change."""
+    return json_text({name: value for name, value in _json_of(view).items() if name != "now_utc"})

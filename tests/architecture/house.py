@@ -24,13 +24,13 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 57_550,
+    "product Python, lines": 56_300,
     "SQL, lines": 9_000,
-    "modules behind a reading gate": 60,
+    "modules behind a reading gate": 58,
     "private helpers with one caller, per mille of all functions": 150,
     "SQL functions with at most one caller": 42,
     "commands": 55,
-    "options": 105,
+    "options": 103,
     "settings": 45,
     "function length, p90": 30,
     "function length, longest": 70,

@@ -466,23 +466,19 @@ def yaml_of(draft: Draft, *, name: str, about: str, doubts: tuple[str, ...] = ()
             fields[field] = value
     if doubts:
         fields["doubts"] = list(doubts)
-    pairs = _either_way(draft.levels)
+    # Levels of one number of `#` that nest either way, such as Artikel and §: the text shows which one is outer.
+    pairs = [
+        [outer.name, inner.name]
+        for outer, inner in pairwise(draft.levels)
+        if outer.form == inner.form == "atx" and outer.depth == inner.depth
+        if outer.rank == inner.rank or may_nest_either_way(outer.words, inner.words)
+    ]
     if pairs:
         fields["either_way"] = pairs
     if draft.levels:
         fields["levels"] = [_level_fields(level) for level in draft.levels]
     text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=110)
     return text.replace("'true'", "true").encode()
-
-
-def _either_way(levels: tuple[DraftLevel, ...]) -> list[list[str]]:
-    """Levels of one number of `#` that nest either way, such as Artikel and §: the text shows which one is outer."""
-    return [
-        [outer.name, inner.name]
-        for outer, inner in pairwise(levels)
-        if outer.form == inner.form == "atx" and outer.depth == inner.depth
-        if outer.rank == inner.rank or may_nest_either_way(outer.words, inner.words)
-    ]
 
 
 def _level_fields(level: DraftLevel) -> dict[str, Any]:

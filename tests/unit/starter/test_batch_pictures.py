@@ -17,7 +17,7 @@ from cutter.projections.batch_summary import ShownBatch, shown_batch
 from cutter.projections.run_view import ShownRejection
 from starter.console import terminal
 from starter.console.terminal import ExitCode
-from starter.console.watch import _compact
+from starter.console.watch import compact
 from starter.operator import batch_outcome, batch_status
 from starter.operator.batch_outcome import exit_code
 from tests.unit.evidence import batches as made
@@ -169,7 +169,7 @@ def test_lines_name_document_state_and_queue_and_change_only_with_them() -> None
 
 
 def test_when_it_was_looked_at_is_no_change_for_machines() -> None:
-    assert _compact(view()) == _compact(replace(view(), now_utc=made.at(9999)))
+    assert compact(view()) == compact(replace(view(), now_utc=made.at(9999)))
 
 
 def test_waiting_ends_where_people_must_sign_and_no_rehearsal_asks_for_that() -> None:
