@@ -15,7 +15,7 @@ from cutter.catalogue import LONGEST_CAP_SECONDS, WorkerRole
 from cutter.settings import Settings
 from cutter.stack import workers
 from starter.command_table import COMMANDS
-from starter.commands.keys import KeyRole
+from starter.commands.keys import KeyRole, install_key, make_key
 from tests.support.database import short_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,7 +93,7 @@ def test_the_first_container_has_its_own_passwords_and_all_that_its_home_needs(
     (keys,) = (container for container in containers(worker) if container["name"] == "keys")
     assert keys["args"] == ["keys", "import", "--role", workers.HOMES[worker], "/run/secrets/cutter"]
     for each in (KeyRole.EXECUTOR, KeyRole.VERIFIER, KeyRole.BACKUP):
-        keys.make_key(each, tmp_path / "made", expire="1d")
+        make_key(each, tmp_path / "made", expire="1d")
     (tmp_path / "handed").mkdir()
     handed = seen(worker, "keys")
     assert set(handed) == {"secrets"}
@@ -102,7 +102,7 @@ def test_the_first_container_has_its_own_passwords_and_all_that_its_home_needs(
     for name in handed["secrets"] - passwords:
         shutil.copy(tmp_path / "made" / name, tmp_path / "handed")
     with short_folder() as homes:
-        keys.install_key(KeyRole(workers.HOMES[worker]), tmp_path / "handed", homes, tmp_path / "secrets")
+        install_key(KeyRole(workers.HOMES[worker]), tmp_path / "handed", homes, tmp_path / "secrets")
         subprocess.run(["gpgconf", "--homedir", str(homes / workers.HOMES[worker]), "--kill", "all"], check=True)
 
 
