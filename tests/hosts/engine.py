@@ -39,7 +39,7 @@ class Engine:
     user: ServiceUser
     database: Server
     password: str
-    addresses: dict[str, tuple[int, int]]
+    ports: dict[str, tuple[int, int]]
 
     @property
     def frontends(self) -> list[tuple[str, int]]:
