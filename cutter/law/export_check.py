@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from cutter.law.export_record import TRAILER, TRAILER_END, LawExport, json_document, markdown
+from cutter.law import export_forms
+from cutter.law.export_record import LawExport
 
+WRITERS: dict[str, Callable[[LawExport], bytes]] = {
+    "markdown": export_forms.markdown,
+    "json": export_forms.json_document,
+    "jsonl": export_forms.json_lines,
+    "csv": export_forms.csv_table,
+    "jsonld": export_forms.json_ld,
+}
 AKN = "akn"
-FORMS = ("markdown", "json", AKN)
+FORMS = ("markdown", "json", "jsonl", "csv", AKN, "jsonld")
 
 NO_EXPORT = (ValueError, LookupError, TypeError, AttributeError, SyntaxError, RecursionError)
 """The errors that a file raises if its form is that of an export and its content is not."""
 
+_CSV_ROW = re.compile(rb'[^\n]*\n"([^"\n]*)","([0-9]+)"')
 _EXCERPT = 60
 
 
@@ -24,30 +34,51 @@ def writer(form: str) -> Callable[[LawExport], bytes]:
         from cutter.law.akoma_ntoso import akoma_ntoso
 
         return akoma_ntoso
-    return markdown if form == "markdown" else json_document
+    return WRITERS[form]
 
 
 def form_of(data: bytes) -> str | None:
     """The form of a file by its content; None if it is no export."""
     start = data[:2000].lstrip()
-    if data.endswith(TRAILER_END) and TRAILER in data:
+    if data.endswith(export_forms.TRAILER_END) and export_forms.TRAILER in data:
         return "markdown"
     if start.startswith(b"<") and b"akomaNtoso" in start:
         return AKN
-    # `json_document` begins so, also in a file that is damaged later.
-    return "json" if start.startswith(b'{\n "record":') else None
+    if start.startswith(b'"document","version"'):
+        return "csv"
+    if not start.startswith(b"{"):
+        return None
+    try:
+        if json.loads(data.partition(b"\n")[0]).get("kind"):
+            return "jsonl"
+    except NO_EXPORT:
+        pass
+    try:
+        values = json.loads(data)
+    except RecursionError:
+        return None
+    except ValueError:
+        return "jsonl"
+    return "jsonld" if "@context" in values else "json" if "record" in values else None
 
 
 def version_of(data: bytes, form: str) -> tuple[str, int]:
     """The document and the version that a file names. Raises one of NO_EXPORT, or ImportError for `akn`."""
+    if form == "csv":
+        row = _CSV_ROW.match(data)
+        if row is None:
+            raise ValueError("it has no unit")
+        return row.group(1).decode(), int(row.group(2))
     if form == AKN:
         from cutter.law.akoma_ntoso import record_text
 
         record = json.loads(record_text(data))
     elif form == "markdown":
-        record = json.loads(data.rpartition(TRAILER)[2].removesuffix(TRAILER_END))
+        record = json.loads(data.rpartition(export_forms.TRAILER)[2].removesuffix(export_forms.TRAILER_END))
+    elif form == "jsonl":
+        record = json.loads(data.partition(b"\n")[0])
     else:
-        record = json.loads(data)["record"]
+        record = json.loads(data)["record" if form == "json" else "cutter:record"]
     return str(record["document"]), int(str(record["version"]))
 
 

@@ -6,7 +6,6 @@ and nothing from the clock: the same version gives the same bytes until a later 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +20,6 @@ from cutter.errors import Conflict
 from cutter.law.law_text import LawText, LawVersion, Unit
 
 SCHEMA = "cutter-law-export/1"
-TRAILER = b"\n<!-- cutter-law-export/1\n"
-TRAILER_END = b"\n-->\n"
 DIGEST = Field(pattern=r"^[0-9a-f]{64}$")
 UNKNOWN_COUNTRY, UNKNOWN_LANGUAGE = "zz", "und"
 
@@ -224,22 +221,3 @@ def region_of(export: LawExport) -> bytes:
     parts = [texts.get(unit.order, "") + unit.body for unit in export.units]
     last = export.units[-1].order + 1 if export.units else 1
     return ("".join(parts) + texts.get(last, "")).encode()
-
-
-def record_values(export: LawExport) -> dict[str, Any]:
-    return export.record.model_dump(mode="json", by_alias=True)
-
-
-def markdown(export: LawExport) -> bytes:
-    """The source region byte for byte (`bytes` bytes), then the record in a comment that Markdown does not show."""
-    region = region_of(export)
-    record = {**record_values(export), "bytes": len(region)}
-    # No text in the record can end the comment.
-    shown = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True).replace(">", "\\u003e")
-    return region + TRAILER + shown.encode() + TRAILER_END
-
-
-def json_document(export: LawExport) -> bytes:
-    """One JSON document of the published schema."""
-    values = export.model_dump(mode="json", by_alias=True)
-    return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode()

@@ -28,8 +28,10 @@ from starter.console.failures import as_failure
 from starter.console.terminal import AsJson, ExitCode, end, fields, line, output, show, table
 
 EXTRA = "needs cobalt: install it with `pip install 'cobalt>=9,<10'`"
-Form = Literal["markdown", "json", "akn"]
-ENDINGS: dict[Form, str] = {"markdown": "md", "json": "json", "akn": "akn.xml"}
+Form = Literal["markdown", "json", "jsonl", "csv", "akn", "jsonld"]
+ENDINGS: dict[Form, str] = {
+    "markdown": "md", "json": "json", "jsonl": "jsonl", "csv": "csv", "akn": "akn.xml", "jsonld": "jsonld",
+}  # fmt: skip
 FORMS = {f".{ending.rpartition('.')[2]}": form for form, ending in ENDINGS.items()}
 """The form that the end of a file's name asks for."""
 
@@ -63,10 +65,7 @@ def export(
         made = _export(
             connection, document, at=at, version=version, country=country, language=language, recorded=moment(recorded)
         )  # fmt: skip
-    try:
-        data = export_check.writer(form)(made)
-    except ImportError:
-        raise InvalidInput(f"--form {form}: {EXTRA}") from None
+    data = _written(made, form)
     if out is not None and str(out) == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
@@ -143,6 +142,15 @@ def verify(file: Path, country: str | None, language: str | None, *, as_json: bo
     shown_rows = [(name, value) for name, value in rows if value]
     show(answer, as_json=as_json, render=lambda console: console.print(Group(table(("", ""), shown_rows), *step)))
     end(ExitCode.DONE if holds else ExitCode.FAILED)
+
+
+def _written(made: LawExport, form: str) -> bytes:
+    if form == "csv" and not made.units:
+        raise InvalidInput(f"{made.record.document} version {made.record.version} has no units: choose --form json")
+    try:
+        return export_check.writer(form)(made)
+    except ImportError:
+        raise InvalidInput(f"--form {form}: {EXTRA}") from None
 
 
 def _named(file: Path, data: bytes) -> tuple[str, str, int]:

@@ -24,7 +24,7 @@ GATE = "activities.gates.mark"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LIMITS: dict[str, int] = {
-    "product Python, lines": 56_300,
+    "product Python, lines": 56_400,
     "SQL, lines": 9_000,
     "modules behind a reading gate": 58,
     "private helpers with one caller, per mille of all functions": 150,

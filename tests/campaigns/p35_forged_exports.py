@@ -8,6 +8,7 @@ control arm is the comparison of an earlier version: it compared only the texts 
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -52,7 +53,7 @@ def same_units(form: str, data: bytes, forged: bytes) -> bool:
     """What the earlier comparison answered."""
     try:
         return [*READERS[form](data).units.items()] == [*READERS[form](forged).units.items()] and form != "markdown"
-    except (ValueError, LookupError, TypeError, AttributeError, SyntaxError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, SyntaxError, RecursionError, csv.Error):
         return False
 
 

@@ -17,7 +17,7 @@ def mutations(form: str, data: bytes) -> Iterator[Forged]:
     yield from _of_lines(data)
     if form == "akn":
         yield from _of_xml(data)
-    if form == "json":
+    if form in ("json", "jsonld"):
         yield from _of_json(data)
 
 

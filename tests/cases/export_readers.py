@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +12,16 @@ from typing import Any
 from lxml import etree
 
 from cutter.law.akoma_ntoso import NAMESPACE, OURS
-from cutter.law.export_record import TRAILER, TRAILER_END, LawExport, record_values, region_of
+from cutter.law.export_forms import (
+    CSV_COLUMNS,
+    RECORD_COLUMNS,
+    TRAILER,
+    TRAILER_END,
+    UNIT_COLUMNS,
+    record_values,
+    unit_values,
+)
+from cutter.law.export_record import LawExport, region_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +43,43 @@ def read_markdown(data: bytes) -> ReadExport:
 def read_json(data: bytes) -> ReadExport:
     export = LawExport.model_validate_json(data)
     return _read(export)
+
+
+def read_json_lines(data: bytes) -> ReadExport:
+    rows: dict[str, list[dict[str, Any]]] = {"record": [], "unit": [], "left_out": []}
+    for line in data.decode().split("\n")[:-1]:
+        row = json.loads(line)
+        rows[row.pop("kind")].append(row)
+    if len(rows["record"]) != 1:
+        raise ValueError("it must have one record")
+    values = {"record": rows["record"][0], "units": rows["unit"], "left_out": rows["left_out"]}
+    return _read(LawExport.model_validate(values))
+
+
+def read_csv(data: bytes) -> ReadExport:
+    csv.field_size_limit(len(data) + 1)
+    rows = list(csv.reader(re.findall(r"[^\n]*\n|[^\n]+\Z", data.decode()), strict=True))
+    if len(rows) < 2 or rows[0] != [*RECORD_COLUMNS, "signers", *CSV_COLUMNS]:
+        raise ValueError("its columns are not those of an export, or it has no unit")
+    split = len(RECORD_COLUMNS) + 1
+    if any(row[:split] != rows[1][:split] for row in rows[1:]):
+        raise ValueError("its rows name different versions")
+    record = dict(zip((*RECORD_COLUMNS, "signers"), rows[1], strict=False))
+    units = {}
+    for row in rows[1:]:
+        values = dict(zip(UNIT_COLUMNS, row[split:], strict=True))
+        units[values["address"]] = values
+    if len(units) != len(rows) - 1:
+        raise ValueError("it has an address twice")
+    return ReadExport(record=record, units=units)
+
+
+def read_json_ld(data: bytes) -> ReadExport:
+    values = json.loads(data)
+    units = {unit["eli:id_local"]: unit for unit in values["eli:has_part"]}
+    if len(units) != len(values["eli:has_part"]):
+        raise ValueError("it has an address twice")
+    return ReadExport(record=values["cutter:record"], units=units)
 
 
 def read_akoma_ntoso(data: bytes) -> ReadExport:
@@ -60,7 +108,7 @@ def _own_text(element: Any) -> str:
 
 
 def _read(export: LawExport) -> ReadExport:
-    units = {unit.address: unit.model_dump(mode="json") for unit in export.units}
+    units = {unit.address: unit_values(unit) for unit in export.units}
     if len(units) != len(export.units):
         raise ValueError("it has an address twice")
     return ReadExport(record=record_values(export), units=units, text=region_of(export))
@@ -69,5 +117,8 @@ def _read(export: LawExport) -> ReadExport:
 READERS: dict[str, Callable[[bytes], ReadExport]] = {
     "markdown": read_markdown,
     "json": read_json,
+    "jsonl": read_json_lines,
+    "csv": read_csv,
     "akn": read_akoma_ntoso,
+    "jsonld": read_json_ld,
 }

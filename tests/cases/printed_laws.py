@@ -67,7 +67,8 @@ async def not_yet_in_force(stack: Stack, cutter: Cutter) -> World:
 
 async def repealed(stack: Stack, cutter: Cutter) -> World:
     world = await changed(stack, cutter, "repeal", "<document>", "--reason", "no longer needed")
-    world.asks += [("law", "show", world.document, UNIT), ("repeal", world.document, "--reason", "again")]
+    world.asks += [("law", "show", world.document, UNIT), ("repeal", world.document, "--reason", "again"),
+                   ("law", "export", world.document, "--form", "csv")]  # fmt: skip
     return world
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cutter.domain.digests import sha256_hex
-from cutter.law import akoma_ntoso, export_record
+from cutter.law import akoma_ntoso, export_forms
 from cutter.law.export_check import FORMS
 from cutter.law.export_record import LawExport, region_of
 from starter.commands import law_export
@@ -42,8 +42,8 @@ def test_markdown_and_json_give_the_registered_source_back(
 
 
 def _markdown(data: bytes) -> bytes:
-    text, _, rest = data.rpartition(export_record.TRAILER)
-    record = json.loads(rest.removesuffix(export_record.TRAILER_END))
+    text, _, rest = data.rpartition(export_forms.TRAILER)
+    record = json.loads(rest.removesuffix(export_forms.TRAILER_END))
     assert sha256_hex(data[: record["bytes"]]) == record["region_sha256"]
     return text
 

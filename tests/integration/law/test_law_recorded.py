@@ -26,7 +26,7 @@ QUESTIONS = (
     ("search", "twelv", "--document", LAW), ("export", LAW), ("export", LAW, "--version", "1"),
     ("export", LAW, "--at", CHANGED),
 )  # fmt: skip
-FORMS = ("markdown", "json", "akn")
+FORMS = ("markdown", "json", "akn", "jsonld")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutter import sources
-from cutter.law import export_record
+from cutter.law import export_forms
 from cutter.law.export_check import FORMS
 from tests.integration.law.conftest import Corpus
 from tests.support import printed
@@ -215,7 +215,7 @@ def test_each_version_is_exported_with_its_own_source(amended: Corpus, tmp_path:
     assert made.code == 0, made
     assert amended("verify", str(file), "--json").json["identical"]
     if form == "markdown":
-        text = file.read_bytes().rpartition(export_record.TRAILER)[0].decode()
+        text = file.read_bytes().rpartition(export_forms.TRAILER)[0].decode()
         assert text == (FIRST if version == 1 else SECOND)
 
 
@@ -329,5 +329,8 @@ def test_a_repealed_law_says_so_and_its_last_text_is_still_there(ended: Corpus) 
 def test_each_version_of_a_repealed_law_is_exported(ended: Corpus, tmp_path: Path, version: int, form: str) -> None:
     file = tmp_path / "law"
     made = ended("law", "export", LAW, "--version", str(version), "--form", form, "-o", str(file), "--json")
+    if version == 3 and form == "csv":
+        assert (made.code, "has no units: choose --form json" in made.json["message"]) == (2, True)
+        return
     assert made.code == 0, made
     assert ended("verify", str(file), "--json").json["identical"]

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from rdflib import RDF, Graph, Literal, Namespace, URIRef
 
 from cutter.domain.digests import sha256_hex
-from cutter.law import akoma_ntoso, export_check, export_record
+from cutter.law import akoma_ntoso, export_check, export_forms
 from cutter.law.export_record import LawExport, export_of, jurisdiction_of, left_out, region_of
 from cutter.law.law_text import Unit
 from cutter.marking import build_plan, load_profile
@@ -24,6 +25,7 @@ from tests.golden.expectations import CHECKOUT, Law
 from tests.support.golden_laws import ALL, marked
 
 SCHEMA = json.loads((CHECKOUT / "docs/reference/law-export.schema.json").read_text(encoding="utf-8"))
+ELI, SCHEMA_ORG = Namespace(export_forms.ELI), Namespace("https://schema.org/")
 
 
 def exported(law: Law) -> tuple[bytes, LawExport]:
@@ -59,7 +61,7 @@ def _unit(row: Any, order: int) -> Unit:
 @pytest.mark.parametrize("law", ALL)
 def test_markdown_gives_the_region_back_byte_for_byte(law: Law) -> None:
     region, export = exported(law)
-    data = export_record.markdown(export)
+    data = export_forms.markdown(export)
     read = export_readers.read_markdown(data)
     assert read.text == region == data[: read.record["bytes"]]
     assert sha256_hex(region) == read.record["region_sha256"]
@@ -68,7 +70,7 @@ def test_markdown_gives_the_region_back_byte_for_byte(law: Law) -> None:
 @pytest.mark.parametrize("law", ALL)
 def test_json_fits_the_published_schema_and_gives_the_region_back(law: Law) -> None:
     region, export = exported(law)
-    data = export_record.json_document(export)
+    data = export_forms.json_document(export)
     assert faults(json.loads(data)) == []
     assert region_of(LawExport.model_validate_json(data)) == region
 
@@ -88,8 +90,21 @@ def faults(document: Any) -> list[str]:
 )  # fmt: skip
 def test_the_published_schema_refuses_another_record(change: Mapping[str, Any]) -> None:
     _, export = exported(ALL[-1].values[0])
-    document = json.loads(export_record.json_document(export))
+    document = json.loads(export_forms.json_document(export))
     assert faults({**document, "record": {**document["record"], **change}})
+
+
+@pytest.mark.parametrize("law", ALL)
+def test_json_lines_and_csv_give_every_unit_back(law: Law) -> None:
+    region, export = exported(law)
+    lines = export_readers.read_json_lines(export_forms.json_lines(export))
+    assert lines.text == region
+    table = export_readers.read_csv(export_forms.csv_table(export))
+    for written in export.units:
+        values = export_forms.unit_values(written)
+        assert lines.units[written.address] == values
+        assert table.units[written.address] == {k: "" if v is None else str(v) for k, v in values.items()}
+    assert len(lines.units) == len(table.units) == len(export.units)
 
 
 @pytest.mark.parametrize("law", ALL)
@@ -102,6 +117,23 @@ def test_akoma_ntoso_fits_the_official_schema_and_has_every_line_of_every_unit(l
     for written in export.units:
         lines = [line.strip() for line in (written.title, *written.body.split("\n")) if line.strip()]
         assert units[written.address]["xml"].split("\n") == lines
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # rdflib's reader of JSON-LD uses its own old names
+@pytest.mark.parametrize("law", ALL)
+def test_json_ld_is_read_as_linked_data_with_the_text_of_every_unit(law: Law) -> None:
+    _, export = exported(law)
+    graph = Graph().parse(data=export_forms.json_ld(export), format="json-ld")
+    assert set(graph.subjects(RDF.type, ELI.LegalResource)) == {URIRef("urn:cutter:law:ICX-LAW-1")}
+    places = {
+        str(graph.value(subject, ELI.id_local)): subject
+        for subject in graph.subjects(RDF.type, ELI.LegalResourceSubdivision)
+    }
+    assert places.keys() == {law_unit.address for law_unit in export.units}
+    for written in export.units:
+        expression = graph.value(places[written.address], ELI.is_realized_by)
+        assert graph.value(expression, SCHEMA_ORG.text) == Literal(written.body)
+        assert graph.value(expression, ELI.realizes) == places[written.address]
 
 
 @pytest.mark.parametrize("form", export_check.FORMS)

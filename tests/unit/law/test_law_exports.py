@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cutter.domain.digests import sha256_hex
 from cutter.errors import Conflict
-from cutter.law import akoma_ntoso, export_check, export_record
+from cutter.law import akoma_ntoso, export_check, export_forms
 from cutter.law.export_record import LawExport, export_of, json_schema, left_out, region_of
 from cutter.law.law_text import Unit
 from tests.cases.export_mutations import mutations
@@ -62,7 +62,7 @@ def test_a_changed_character_is_found(form: str, old: str, new: str) -> None:
     assert verdict.difference
 
 
-@pytest.mark.parametrize("form", ["markdown", "json", "akn"])
+@pytest.mark.parametrize("form", ["markdown", "json", "jsonl", "akn", "jsonld"])
 def test_the_line_of_a_changed_signer_is_shown(form: str) -> None:
     data = export_check.writer(form)(EXPORT).replace(b"DOT-991", b"DOT-990")
     difference = export_check.check(data, form, EXPORT).difference or ""
@@ -71,7 +71,7 @@ def test_the_line_of_a_changed_signer_is_shown(form: str) -> None:
     assert difference.index("DOT-990") < difference.index(" in the file and ") < difference.index("DOT-991")
 
 
-@pytest.mark.parametrize("form", ["json", "akn"])
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "akn", "jsonld"])
 def test_a_unit_that_is_missing_or_added_is_found(form: str) -> None:
     fewer, more = exported(BODIES[:2]), exported((*BODIES, "## New\n\nx"))
     for other in (fewer, more):
@@ -98,7 +98,7 @@ def test_an_end_that_only_one_unit_lost_is_a_difference() -> None:
     """No moment of the database had these ends."""
     later = ended(EXPORT)
     some = later.model_copy(update={"units": (EXPORT.units[0], *later.units[1:])})
-    for form in ("json", "akn"):
+    for form in ("json", "jsonl", "csv", "akn", "jsonld"):
         assert export_check.check(export_check.writer(form)(some), form, later, [EXPORT]).difference, form
 
 
@@ -117,22 +117,22 @@ def test_no_mutation_of_a_file_holds(form: str) -> None:
 
 
 def test_markdown_begins_with_the_source_byte_for_byte() -> None:
-    data = export_record.markdown(EXPORT)
-    size = json.loads(data.rpartition(export_record.TRAILER)[2].removesuffix(export_record.TRAILER_END))["bytes"]
+    data = export_forms.markdown(EXPORT)
+    size = json.loads(data.rpartition(export_forms.TRAILER)[2].removesuffix(export_forms.TRAILER_END))["bytes"]
     assert sha256_hex(data[:size]) == EXPORT.record.region_sha256
     assert data[:size].decode() == GAP.join(BODIES) + GAP
 
 
 @pytest.mark.parametrize("form", export_check.FORMS)
 def test_a_law_that_is_an_export_itself_is_recognised_by_its_own_form(form: str) -> None:
-    made = exported((export_record.markdown(EXPORT).decode(), *BODIES[1:]))
+    made = exported((export_forms.markdown(EXPORT).decode(), *BODIES[1:]))
     data = export_check.writer(form)(made)
     assert export_check.form_of(data) == form
     assert export_check.check(data, form, made).identical
 
 
 def test_json_fits_the_published_schema_and_gives_the_source_back() -> None:
-    data = export_record.json_document(EXPORT)
+    data = export_forms.json_document(EXPORT)
     assert region_of(LawExport.model_validate_json(data)) == (GAP.join(BODIES) + GAP).encode()
     schema = json_schema()
     assert set(json.loads(data)) == set(schema["required"])
@@ -168,7 +168,7 @@ def test_akoma_ntoso_of_several_versions_has_their_events() -> None:
 def test_a_repealed_law_is_exported_without_units() -> None:
     text = law_text(operation="repeal", region_sha256=sha256_hex(""))
     made = export_of(text, (), [text.version])
-    for form in ("markdown", "json", "akn"):
+    for form in ("markdown", "json", "jsonl", "akn", "jsonld"):
         data = export_check.writer(form)(made)
         assert export_check.check(data, form, made).identical
         assert export_check.form_of(data) == form
@@ -181,12 +181,12 @@ WORDS = st.text(alphabet="ab\n #\r,\"'<&法\u2028ộ", max_size=12).map(lambda t
 def test_every_text_comes_back_from_every_form(bodies: list[str], gap: str) -> None:
     made = exported(tuple(bodies), gap)
     assert region_of(made).decode() == gap.join(bodies) + gap
-    for form in ("markdown", "json"):
+    for form in ("markdown", "json", "jsonl", "csv", "jsonld"):
         data = export_check.writer(form)(made)
         content = READERS[form](data)
         if content.text is not None:
             assert content.text == region_of(made)
-        if form == "json":
+        if form in ("json", "jsonl", "csv"):
             assert [content.units[law_unit.address]["body"] for law_unit in made.units] == bodies
 
 
