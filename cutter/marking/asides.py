@@ -32,32 +32,7 @@ _SIGNS = tuple(sign.encode() for sign in '«“„”»"')
 _REFERENCE = re.compile(r"[^\W\d_]+[.]?[ ]+\S+[ ]+[^\W\d_A-ZÀ-Þ]")
 """`artículo 1° del Decreto`: small letters before and after the number."""
 
-_SENTENCE_ENDS = (
-    ".",
-    ":",
-    ";",
-    "!",
-    "?",
-    '"',
-    "*",
-    "_",
-    "”",
-    "»",
-    "“",
-    ")",
-    "|",
-    "-",
-    "–",
-    "—",
-    ">",
-    "°",
-    "º",
-    "。",
-    "：",
-    "；",
-    "」",
-    "）",
-)
+_SENTENCE_ENDS = tuple('.:;!?"*_”»“)|-–—>°º。：；」）')
 """What the line before a heading ends with, if that line is no part of a wrapped sentence."""
 
 _FORMULA = re.compile(rb"[ \t*_]*(?:SE )?(?:HA )?(?:RESUELVE|RESUELTO|DECRETA|ACUERDA)[ \t*_]*:[ \t*_\r]*")

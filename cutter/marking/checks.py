@@ -20,6 +20,7 @@ from cutter.marking.recognise import Heading, readable_and_unread
 from cutter.marking.result import Finding, MarkRefusal, finding, refusal
 from cutter.marking.spans import Pieces
 from cutter.marking.titles import BIDI, ZERO_WIDTH, cut_title
+from cutter.marking.vocabulary import REPEAL_STEMS
 
 ODD_KINDS = {
     "bidi": (BIDI, "characters that change the order of the text as shown"),
@@ -27,13 +28,7 @@ ODD_KINDS = {
     "line_separator": (re.compile("[\r\x0b\x0c\x85\u2028\u2029]"), "line breaks other than LF (kept as characters)"),
     "control": (re.compile("[\x01-\x08\x0e-\x1f\x7f]"), "control characters"),
 }
-_REASONS = (
-    "repeal", "omitted", "deleted", "reserved", "spent", "abrog", "aufgehoben", "weggefallen", "gegenstandslos",
-    "derogad", "suprim", "opphev", "kumottu", "zruš", "vypušt", "vervallen", "upphäv", "upphört", "kehtet",
-    "eliminad", "καταργ", "скасован", "виключен", "исключен", "втратил", "утратил", "bãi bỏ", "dihapus", "删除",
-    "废止", "vetad", "anulad", "inconstitu", "uchylon", "revog",
-)  # fmt: skip
-_NO_TEXT = re.compile(r"[\[({*…]|\.\.|" + "|".join(_REASONS), re.IGNORECASE)
+_NO_TEXT = re.compile(r"[\[({*…]|\.\.|" + "|".join(REPEAL_STEMS), re.IGNORECASE)
 """Words and signs in a title that say why the article has no text."""
 
 _ALSO_NUMBERS = re.compile(r"(?:und|et|and|e|y|i|bis|to|a|à|til|kuni)?[^\w]*[0-9]", re.IGNORECASE)

@@ -17,6 +17,7 @@ from cutter.marking.hierarchy import Node
 from cutter.marking.lines import Lines
 from cutter.marking.profile import Profile
 from cutter.marking.result import Finding, Severity, finding
+from cutter.marking.vocabulary import REPEALED
 
 EXAMPLES = 8
 """The most places that a message names."""
@@ -53,9 +54,7 @@ _NOTE = re.compile(
     r"[ \t\u00a0*_]{0,4}(?P<open>[{\[(]?)(?P<word>§{1,2}|[^\W\d_]{1,20}\.?)[ \t\u00a0]{0,4}"
     r"(?P<numbers>[0-9]{1,5}(?:[ \t]{0,2}(?:[-–—,]|bis|to|und|and|y|a|і|та|и)[ \t]{0,2}[0-9]{1,5}){0,8})(?![0-9])"
     r"[ \t\u00a0:.,({\[–—-]{0,6}"
-    r"(?:виключено|втратил[аи] чинність|скасовано|исключен[аы]?|утратил[аи] силу|weggefallen|aufgehoben|repealed|"
-    r"revoked|omitted|abrogée?s?|abrogat[oei]?|derogad[oa]s?|suprimid[oa]s?|supprimée?s?|revogad[oa]s?|zrušen[oaýáy]?|"
-    r"vypuštěn[oaýáy]?|vervallen|uchylon[yea]|kumottu|kehtetu|καταργήθηκ(?:ε|αν)|bãi bỏ)(?!\w)(?P<rest>.*)",
+    rf"(?:{REPEALED})(?!\w)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 """A note that headings were repealed: `{Статтю 60 виключено на підставі …}`, `§§ 5 bis 7 (weggefallen)`."""

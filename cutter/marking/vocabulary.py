@@ -139,6 +139,21 @@ REGION_TITLES = (
 )  # fmt: skip
 """Titles that are alone in their line above another document in the file of a law."""
 
+REPEALED = (
+    "виключено|втратил[аи] чинність|скасовано|исключен[аы]?|утратил[аи] силу|weggefallen|aufgehoben|repealed|"
+    "revoked|omitted|abrogée?s?|abrogat[oei]?|derogad[oa]s?|suprimid[oa]s?|supprimée?s?|revogad[oa]s?|zrušen[oaýáy]?|"
+    "vypuštěn[oaýáy]?|vervallen|uchylon[yea]|kumottu|kehtetu|καταργήθηκ(?:ε|αν)|bãi bỏ"
+)
+"""The words, as an expression, of a note that says that the headings it numbers were repealed."""
+
+REPEAL_STEMS = (
+    "repeal", "omitted", "deleted", "reserved", "spent", "abrog", "aufgehoben", "weggefallen", "gegenstandslos",
+    "derogad", "suprim", "opphev", "kumottu", "zruš", "vypušt", "vervallen", "upphäv", "upphört", "kehtet",
+    "eliminad", "καταργ", "скасован", "виключен", "исключен", "втратил", "утратил", "bãi bỏ", "dihapus", "删除",
+    "废止", "vetad", "anulad", "inconstitu", "uchylon", "revog",
+)  # fmt: skip
+"""Beginnings of words in the title of an article that say why it has no text."""
+
 DOCUMENT_WORDS = (
     "LEY", "CÓDIGO", "REGLAMENTO", "ESTATUTO", "CONVENIO", "CONVENCIÓN", "TRATADO", "PROTOCOLO", "ACUERDO", "DECRETO",
     "CONVENTION", "ACCORD", "TRAITÉ", "ABKOMMEN", "VERTRAG", "TREATY", "AGREEMENT", "PROTOCOL", "PENJELASAN ATAS",

@@ -65,7 +65,12 @@ def export(
         made = _export(
             connection, document, at=at, version=version, country=country, language=language, recorded=moment(recorded)
         )  # fmt: skip
-    data = _written(made, form)
+    if form == "csv" and not made.units:
+        raise InvalidInput(f"{document} version {made.record.version} has no units: choose --form json")
+    try:
+        data = export_check.writer(form)(made)
+    except ImportError:
+        raise InvalidInput(f"--form {form}: {EXTRA}") from None
     if out is not None and str(out) == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
@@ -142,15 +147,6 @@ def verify(file: Path, country: str | None, language: str | None, *, as_json: bo
     shown_rows = [(name, value) for name, value in rows if value]
     show(answer, as_json=as_json, render=lambda console: console.print(Group(table(("", ""), shown_rows), *step)))
     end(ExitCode.DONE if holds else ExitCode.FAILED)
-
-
-def _written(made: LawExport, form: str) -> bytes:
-    if form == "csv" and not made.units:
-        raise InvalidInput(f"{made.record.document} version {made.record.version} has no units: choose --form json")
-    try:
-        return export_check.writer(form)(made)
-    except ImportError:
-        raise InvalidInput(f"--form {form}: {EXTRA}") from None
 
 
 def _named(file: Path, data: bytes) -> tuple[str, str, int]:
