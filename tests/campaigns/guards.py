@@ -56,6 +56,7 @@ _PLAIN = f"{_QUEUE}::test_a_file_beyond_plain_yaml_is_refused_with_its_line"
 
 _RED = f"{_STORAGE}test_red_findings_at_the_gate.py"
 _RED_ROUTES = "workflow/test_red_texts.py"
+_FAULTS = "unit/marking/test_red_findings.py::"
 
 _SHOWN = "acceptance/cli/test_shown_before_signing.py"
 
@@ -1345,6 +1346,36 @@ MARKING = _of(
     ("a reference with a comma", "return None if reference else _shown(match.group())", "return _shown(match.group())",
      "::test_a_paragraph_that_begins_like_a_heading_is_amber"),
 ) + _of(
+    "cutter/marking/asides.py", "property/test_second_documents.py",
+    ("an article that is quoted", 'if heading.form != "atx" and heading.index in quoted:', "if False:",
+     "::test_a_quoted_article_is_none_of_the_law"),
+    ("a reference that begins a line", "elif heading.index in glued or _goes_on(", "elif False and _goes_on(",
+     f"{_FAULTS}test_a_text_that_only_looks_like_the_fault_is_marked[a reference that reads like an article]"),
+    ("a title after which the numbers continue", "if again or (first is None and not is_head):", "if True:",
+     "unit/marking/test_hard_laws.py::test_a_title_after_which_the_numbers_continue_is_text"),
+) + _of(
+    "cutter/marking/checks.py", "",
+    ("articles that lost their text", "if lost and 2 * len(lost) < articles:", "if False:",
+     f"{_FAULTS}test_each_fault_is_refused_with_its_kind_and_line[an article that lost its text]"),
+) + _of(
+    "cutter/marking/uncut.py", "",
+    ("a contents list that is the law", 'if piece.reason == "table_of_contents" and piece.end - piece.start > cut:',
+     "if False:", f"{_FAULTS}test_each_fault_is_refused_with_its_kind_and_line[a contents list that swallows the law]"),
+) + _of(
+    "cutter/marking/nesting.py", "",
+    ("a kind that the word contradicts", "wrong[known.word, section_type].append(node)", "pass",
+     f"{_FAULTS}test_each_fault_is_refused_with_its_kind_and_line[articles that a profile calls sections]"),
+) + _of(
+    "cutter/marking/page_lines.py", "unit/marking/test_remains_of_pages.py",
+    ("a heading at the edge of a page", "if index in numbers or text.is_fixed(index) or", "if index in numbers or",
+     "::test_a_heading_or_a_row_of_a_table_stays_at_each_edge"),
+    ("articles that are lone numbers", "if names_pages or _is_proven(text, series):", "if True:",
+     "::test_articles_that_are_lone_numbers_stay_and_are_named"),
+    ("a hyphen of the word itself", 'and f"{word}-{end}".lower() not in text.words', "",
+     "::test_a_hyphen_that_can_belong_to_the_word_stays"),
+    ("the title as the head of the first page", "whole = edge.above >= 0 and", "whole =",
+     "::test_the_head_of_the_first_page_stays_and_is_named_because_it_can_be_the_title"),
+) + _of(
     "cutter/marking/uncut.py", "unit/marking/test_numbers_first.py",
     ("a wrapped item of a list", "return len(lines.lines[index]) <= SHORT_TITLE_BYTES and following[0][:1].isupper()",
      "return True", "::test_a_wrapped_item_of_a_list_is_no_title"),
@@ -2159,6 +2190,8 @@ BACKUPS = (
          f"{_BACKUP_VALUES}::test_another_line_is_no_first_line"),
         ("a row in an error of the load", "            connection.close()\n            raise", "            raise",
          "::test_no_row_gets_into_a_log_or_an_error_when_a_load_breaks_off"),
+        ("rows of a table that the record denies", "others.format(sql.Literal(list(names)))",
+         "others.format(sql.Literal(list(TABLES)))", "::test_a_record_that_denies_the_rows_of_a_table_is_refused"),
         ("rows of an earlier check", " on commit delete rows", " on commit preserve rows",
          "::test_a_check_leaves_no_row_and_no_table"),
     ),

@@ -14,6 +14,7 @@ import pytest
 from cutter.backup.pipeline import Deadline
 from cutter.backup.record import BackupRecord, BackupRefusal, RefusalCode, RestoreReport
 from cutter.backup.restore import digest, plain_rows, restore_check
+from cutter.backup.rows import Tally
 from cutter.errors import Unavailable
 from tests.integration.backup import rig as parts
 from tests.integration.backup.rig import CANARY, Rig, gpg
@@ -133,6 +134,19 @@ def test_a_record_of_another_document_or_time_is_refused(rig: Rig, other: dict[s
     """The store has the record too, and only the artifact is bound by the receipt's digest."""
     record = rig.taken_record()
     assert refusal(rig.check(replace(record, **other))) is RefusalCode.RESTORE_DIFFERS
+
+
+def test_a_record_that_denies_the_rows_of_a_table_is_refused(rig: Rig) -> None:
+    """A check makes only the tables that the record says hold rows. The rows of another table are seen too."""
+    record = rig.taken_record()
+    tally = Tally()
+    for line in plain(rig, record).splitlines()[1:]:
+        if not line.startswith(b"public.unit_version\t"):
+            tally.add(line)
+    rest = tally.digests()
+    assert record.row_counts["public.unit_version"] > rest.row_counts["public.unit_version"] == 0
+    denied = replace(record, content_fingerprint=rest.fingerprint, row_counts=rest.row_counts)
+    assert refusal(rig.check(denied)) is RefusalCode.RESTORE_DIFFERS
 
 
 def test_a_whole_backup_of_other_rows_is_refused(own: Rig) -> None:
