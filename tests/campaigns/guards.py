@@ -1346,13 +1346,13 @@ MARKING = _of(
     ("a reference with a comma", "return None if reference else _shown(match.group())", "return _shown(match.group())",
      "::test_a_paragraph_that_begins_like_a_heading_is_amber"),
 ) + _of(
-    "cutter/marking/asides.py", "property/test_second_documents.py",
+    "cutter/marking/asides.py", "unit/marking/test_hard_laws.py",
     ("an article that is quoted", 'if heading.form != "atx" and heading.index in quoted:', "if False:",
-     "::test_a_quoted_article_is_none_of_the_law"),
+     "::test_the_suggested_profile_cuts_a_hard_law_right[13-quoted-inserted-articles]"),
     ("a reference that begins a line", "elif heading.index in glued or _goes_on(", "elif False and _goes_on(",
-     f"{_FAULTS}test_a_text_that_only_looks_like_the_fault_is_marked[a reference that reads like an article]"),
+     "::test_the_suggested_profile_cuts_a_hard_law_right[20-reference-at-line-start]"),
     ("a title after which the numbers continue", "if again or (first is None and not is_head):", "if True:",
-     "unit/marking/test_hard_laws.py::test_a_title_after_which_the_numbers_continue_is_text"),
+     "::test_a_title_after_which_the_numbers_continue_is_text"),
 ) + _of(
     "cutter/marking/checks.py", "",
     ("articles that lost their text", "if lost and 2 * len(lost) < articles:", "if False:",
@@ -1374,7 +1374,7 @@ MARKING = _of(
     ("a hyphen of the word itself", 'and f"{word}-{end}".lower() not in text.words', "",
      "::test_a_hyphen_that_can_belong_to_the_word_stays"),
     ("the title as the head of the first page", "whole = edge.above >= 0 and", "whole =",
-     "::test_the_head_of_the_first_page_stays_and_is_named_because_it_can_be_the_title"),
+     "::test_between_form_feeds_the_head_of_the_first_page_stays_too"),
 ) + _of(
     "cutter/marking/uncut.py", "unit/marking/test_numbers_first.py",
     ("a wrapped item of a list", "return len(lines.lines[index]) <= SHORT_TITLE_BYTES and following[0][:1].isupper()",

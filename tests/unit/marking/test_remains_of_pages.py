@@ -46,6 +46,13 @@ def test_the_head_of_the_first_page_stays_and_is_named_because_it_can_be_the_tit
     assert [kept.line for kept in made.kept] == [1, 2]
 
 
+def test_between_form_feeds_the_head_of_the_first_page_stays_too() -> None:
+    pages = [[f"{chr(12) if page else ''}{HEAD[0]}", *HEAD[1:], *body(page)] for page in range(5)]
+    made = without_pages(lines_of(*pages))
+    assert made.data.startswith(lines_of(list(HEAD)))
+    assert made.data.count(HEAD[0].encode()) == 1
+
+
 @pytest.mark.parametrize(
     "heading", ["# Aguas", "Artículo 3", "CAPÍTULO II", "| 1 | 2 |", "**Artículo 3.** Agua", "Pasal 3", "§ 3 Wasser"]
 )
