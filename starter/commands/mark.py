@@ -242,7 +242,8 @@ def _pages_as_read(pages: Cleaning) -> Iterator[str]:
         sign = "joined" if kind == "hyphen" else "-"
         numbers = ", ".join(str(place.line) for place in places[:FINDINGS_OF_A_KIND_SHOWN])
         more = " …" if len(places) > FINDINGS_OF_A_KIND_SHOWN else ""
-        yield f"{sign} {text or kind.replace('_', ' ')} ({len(places)} times; line {numbers}{more})"
+        where = f"{len(places)} times: lines" if len(places) > 1 else "line"
+        yield f"{sign} {text or kind.replace('_', ' ')} ({where} {numbers}{more})"
     if len(removed) > FINDINGS_SHOWN_MAX:
         yield f"… and {len(removed) - FINDINGS_SHOWN_MAX} more (--json has them all)"
     for kept in pages.kept[:FINDINGS_OF_A_KIND_SHOWN]:

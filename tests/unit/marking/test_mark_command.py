@@ -147,7 +147,7 @@ def test_the_remains_of_pages_are_shown_and_the_clean_text_is_a_new_file(
     before = law.read_bytes()
     shown = mark(str(law), "--normalise", "pages", "--out", str(clean))
     assert shown.exit_code == 0, shown.output
-    assert "- page number (5 times; line 5, 10, 15, 20, 25)" in shown.output
+    assert "- page number (5 times: lines 5, 10, 15, 20, 25)" in shown.output
     assert "--normalise pages" in shown.output.split("next: ")[1]
     assert "--out" not in shown.output.split("next: ")[1]
     assert (law.read_bytes(), "Page" in clean.read_text()) == (before, False)
